@@ -1,0 +1,232 @@
+//! The plan: all that the builder decided, as plain data. The one place where it is defined.
+//!
+//! The builder writes it (`resources/plan.json` of the exported FMU), the runtime reads it, checks it
+//! once, allocates once, and then only executes. A plan holds indices and numbers, nothing that needs
+//! interpretation, and belongs to one inner FMU (its GUID) and one step h.
+//!
+//! Words: a *state* is an index into the inner FMU's vector of continuous states; a *position* is a
+//! place in the order of solution; an *entry* is an index into `jacobian.rows`/`cols`; a *slot* is an
+//! index into the stored factors of W = I - h A.
+//!
+//! One step solves (I - h A) d = h r with r = f(t+h, x, u(t+h)) and sets x := x + d. The rows of W are
+//! ordered by `elimination`: explicit rows first (d = h r, no work), then blocks, each solved with the d
+//! of the blocks before it.
+
+use serde::{Deserialize, Serialize};
+
+/// The format's version. A runtime refuses any other.
+pub const VERSION: u32 = 1;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    pub version: u32,
+    pub model: Model,
+    pub step: Step,
+    pub states: States,
+    pub variables: Variables,
+    pub jacobian: Jacobian,
+    pub elimination: Elimination,
+    pub events: Events,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// The FMU around (what the importer sees) and the FMU inside (what is executed).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Model {
+    pub name: String,
+    /// The inner FMU's `modelIdentifier`: the base name of its library.
+    pub identifier: String,
+    /// GUID that the inner FMU is instantiated with.
+    pub inner_guid: String,
+    /// GUID that the importer must present.
+    pub guid: String,
+    pub can_get_and_set_state: bool,
+    pub can_serialize_state: bool,
+    pub provides_directional_derivative: bool,
+    pub instantiate_only_once: bool,
+    /// `fmi2CompletedIntegratorStep` must be called after every step.
+    pub completed_step_needed: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    pub method: Method,
+    /// Internal step h in seconds.
+    pub h: f64,
+    /// Internal steps in a communication step of the default size: H = substeps * h.
+    pub substeps: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// Linearly implicit Euler.
+    Lie,
+}
+
+/// The continuous states in the inner FMU's order. All four vectors have one element per state.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct States {
+    /// For messages.
+    pub names: Vec<String>,
+    /// Value references, for directional derivatives; empty when some are unknown.
+    pub references: Vec<u32>,
+    pub derivative_references: Vec<u32>,
+    /// Magnitudes > 0, used until the inner FMU reports better ones: they scale differences and
+    /// what counts as divergence.
+    pub nominals: Vec<f64>,
+}
+
+/// Every value reference of the inner FMU by base type (enumerations are integers).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Variables {
+    pub real: Table,
+    pub integer: Table,
+    pub boolean: Table,
+    pub string: Table,
+}
+
+/// Value references in ascending order, each once, with one letter each in `roles` (see [`Role`]).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Table {
+    pub references: Vec<u32>,
+    pub roles: String,
+}
+
+/// When a variable may be set after initialisation. Aliases share a reference: an input's right wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// `r`: read only, though a start value may be set before initialisation ends.
+    Read = b'r' as isize,
+    /// `t`: tunable parameter, set between steps through an excursion to Event Mode.
+    Tunable = b't' as isize,
+    /// `d`: discrete input, likewise.
+    DiscreteInput = b'd' as isize,
+    /// `c`: continuous Real input, set at any time; may be extrapolated.
+    ContinuousInput = b'c' as isize,
+}
+
+impl Role {
+    pub fn from_letter(letter: u8) -> Option<Role> {
+        [Role::Read, Role::Tunable, Role::DiscreteInput, Role::ContinuousInput]
+            .into_iter()
+            .find(|&role| role as u8 == letter)
+    }
+}
+
+/// The Jacobian entries that are kept, and how their values are found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Jacobian {
+    /// Entry e is d f\[rows\[e\]\] / d x\[cols\[e\]\]. Entries that no slot uses are there because they are
+    /// subtracted from a difference that they disturb.
+    pub rows: Vec<u32>,
+    pub cols: Vec<u32>,
+    pub policy: Policy,
+    pub source: Source,
+    /// Finds every entry: after initialisation, after a parameter change and, where the policy is not
+    /// `Rolling`, after an event.
+    pub setup: Vec<Colour>,
+    /// Refreshes the entries that vary; those not listed are constant.
+    pub colours: Vec<Colour>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Policy {
+    /// All colours in every step.
+    Every,
+    /// `per_step` colours in each step, in turn: the same cost in every step.
+    Rolling { per_step: u32 },
+    /// Only after initialisation, events and parameter changes.
+    Frozen,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// Forward differences on the base r of the step.
+    Differences,
+    /// `fmi2GetDirectionalDerivative`.
+    Directional,
+}
+
+/// Columns that one evaluation serves together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Colour {
+    /// States that are perturbed.
+    pub columns: Vec<u32>,
+    /// Entries whose value this gives; their columns are among `columns`, their rows differ from each other.
+    pub entries: Vec<u32>,
+    /// Pairs (entry of this colour, known entry in the same row whose column is among `columns` too):
+    /// the known entry's share is taken off first.
+    pub known: Vec<(u32, u32)>,
+}
+
+/// How W d = h r is solved: a static order with its fill.
+///
+/// Row p of W (p a position >= `explicit`) has the columns `cols[row_start[p - explicit] ..
+/// row_start[p - explicit + 1]]`: positions inside p's own block, ascending, the diagonal among them,
+/// fill included. Inside a block the last `tears` positions are solved together as a dense system
+/// with partial pivoting: their rows and columns are full among themselves. The positions before them
+/// are eliminated in order with their diagonal as pivot. Couplings to earlier blocks are in `outer`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Elimination {
+    /// `order[p]` is the state at position p.
+    pub order: Vec<u32>,
+    /// The first `explicit` positions have no kept entry.
+    pub explicit: u32,
+    /// Blocks in order of solution; together they cover `explicit..n`.
+    pub blocks: Vec<Block>,
+    pub row_start: Vec<u32>,
+    pub cols: Vec<u32>,
+    /// Entry `entries[i]` of the Jacobian goes to slot `slots[i]`, an index into `cols`.
+    pub entries: Vec<u32>,
+    pub slots: Vec<u32>,
+    /// Row p's couplings to earlier blocks or explicit states: entries
+    /// `outer[outer_start[p - explicit] .. outer_start[p - explicit + 1]]`.
+    pub outer_start: Vec<u32>,
+    pub outer: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Block {
+    /// Number of states.
+    pub size: u32,
+    /// The last `tears` of them form the dense core.
+    pub tears: u32,
+}
+
+/// Bounds on the price of events.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Events {
+    /// Number of event indicators; 0 means that they are never asked for.
+    pub indicators: u32,
+    /// Halvings of the step to locate a state event: precision h / 2^bisections.
+    pub bisections: u32,
+    /// Events handled in one communication step; more carry over to the next.
+    pub max_per_step: u32,
+    /// Calls of `fmi2NewDiscreteStates` in one event.
+    pub max_iterations: u32,
+}
+
+/// A read-only variable of the runtime itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diagnostic {
+    pub quantity: Quantity,
+    pub reference: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// Real: wall-clock duration of the last `fmi2DoStep` in seconds.
+    StepTime,
+    /// Integer: communication steps that took longer than their own length.
+    Overruns,
+    /// Integer: events handled since initialisation.
+    Events,
+    /// Integer: communication steps that ended with an event put off to the next.
+    CarriedEvents,
+    /// Real: estimate of the last internal step's local error, relative to the nominals.
+    ErrorEstimate,
+}
