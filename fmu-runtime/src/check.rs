@@ -1,0 +1,269 @@
+//! Prove a plan once, so that the kernels need not doubt it: every index is in range, every length fits.
+//!
+//! What is checked is what `plan.rs` promises. One thing is left to [`Factors::new`](crate::lu::Factors::new):
+//! whether the fill is complete, which costs as much as the elimination itself.
+
+use crate::plan::{Colour, Elimination, Jacobian, Plan, Policy, Role, States, Table, VERSION};
+
+impl Plan {
+    /// What is wrong with the plan, and where. Time and memory grow with the plan's size only.
+    pub fn check(&self) -> Result<(), String> {
+        if self.version != VERSION {
+            return Err(format!(
+                "the plan has version {}, this library reads version {VERSION}; build the FMU again",
+                self.version
+            ));
+        }
+        let step = &self.step;
+        need(step.h.is_finite() && step.h > 0.0, || format!("step.h = {} is not a positive number", step.h))?;
+        need(step.substeps >= 1, || "step.substeps is 0".into())?;
+        states(&self.states)?;
+        let n = self.states.names.len();
+        jacobian(&self.jacobian, n)?;
+        elimination(&self.elimination, &self.jacobian, n)?;
+        let tables = [
+            ("real", &self.variables.real),
+            ("integer", &self.variables.integer),
+            ("boolean", &self.variables.boolean),
+            ("string", &self.variables.string),
+        ];
+        for (name, content) in tables {
+            table(name, content)?;
+        }
+        for (i, diagnostic) in self.diagnostics.iter().enumerate() {
+            let same = |other: &&crate::plan::Diagnostic| other.quantity == diagnostic.quantity;
+            need(self.diagnostics[..i].iter().find(same).is_none(), || {
+                format!("diagnostics[{i}]: {:?} is listed twice", diagnostic.quantity)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn need(holds: bool, message: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(message()) }
+}
+
+fn states(states: &States) -> Result<(), String> {
+    let n = states.names.len();
+    let lengths = [
+        ("references", states.references.len()),
+        ("derivative_references", states.derivative_references.len()),
+    ];
+    for (name, len) in lengths {
+        need(len == n || len == 0, || format!("states.{name} has {len} elements for {n} states"))?;
+    }
+    need(states.nominals.len() == n, || {
+        format!("states.nominals has {} elements for {n} states", states.nominals.len())
+    })?;
+    for (i, &nominal) in states.nominals.iter().enumerate() {
+        need(nominal.is_finite() && nominal > 0.0, || {
+            format!("states.nominals[{i}] = {nominal} is not a positive number")
+        })?;
+    }
+    Ok(())
+}
+
+fn table(name: &str, table: &Table) -> Result<(), String> {
+    need(table.references.len() == table.roles.len(), || {
+        format!("variables.{name} has {} references and {} roles", table.references.len(), table.roles.len())
+    })?;
+    for (i, pair) in table.references.windows(2).enumerate() {
+        need(pair[0] < pair[1], || {
+            format!("variables.{name}.references[{}] = {} does not ascend", i + 1, pair[1])
+        })?;
+    }
+    for (i, letter) in table.roles.bytes().enumerate() {
+        need(Role::from_letter(letter).is_some(), || {
+            format!("variables.{name}.roles[{i}] is '{}', not one of r, t, d, c", letter as char)
+        })?;
+    }
+    Ok(())
+}
+
+fn jacobian(jacobian: &Jacobian, n: usize) -> Result<(), String> {
+    let Jacobian { rows, cols, policy, .. } = jacobian;
+    need(rows.len() == cols.len(), || format!("jacobian has {} rows and {} cols", rows.len(), cols.len()))?;
+    for (name, list) in [("rows", rows), ("cols", cols)] {
+        if let Some(e) = list.iter().position(|&state| state as usize >= n) {
+            return Err(format!("jacobian.{name}[{e}] = {} for {n} states", list[e]));
+        }
+    }
+    let mut places: Vec<_> = rows.iter().zip(cols).collect();
+    places.sort_unstable();
+    if let Some(pair) = places.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(format!("jacobian has two entries for row {}, column {}", pair[0].0, pair[0].1));
+    }
+    if let Policy::Rolling { per_step } = *policy {
+        need(per_step >= 1, || "jacobian.policy refreshes 0 colours in a step".into())?;
+    }
+    let set_up = colours("setup", &jacobian.setup, jacobian, n)?;
+    if let Some(e) = set_up.iter().position(|&count| count == 0) {
+        return Err(format!("jacobian.setup does not find entry {e}"));
+    }
+    colours("colours", &jacobian.colours, jacobian, n)?;
+    Ok(())
+}
+
+/// How often each entry is found.
+fn colours(name: &str, colours: &[Colour], jacobian: &Jacobian, n: usize) -> Result<Vec<u32>, String> {
+    let Jacobian { rows, cols, .. } = jacobian;
+    let entry = |c: usize, e: u32| {
+        need((e as usize) < rows.len(), || format!("jacobian.{name}[{c}] names entry {e} of {}", rows.len()))
+    };
+    // Colour + 1 that last perturbed a column, used a row, found an entry.
+    let (mut perturbed, mut used, mut found) = (vec![0; n], vec![0; n], vec![0; rows.len()]);
+    let mut times = vec![0; rows.len()];
+    for (c, colour) in colours.iter().enumerate() {
+        for &column in &colour.columns {
+            need((column as usize) < n, || format!("jacobian.{name}[{c}] perturbs state {column} of {n}"))?;
+            need(perturbed[column as usize] != c + 1, || {
+                format!("jacobian.{name}[{c}] perturbs state {column} twice")
+            })?;
+            perturbed[column as usize] = c + 1;
+        }
+        for &e in &colour.entries {
+            entry(c, e)?;
+            let (row, column) = (rows[e as usize] as usize, cols[e as usize] as usize);
+            need(perturbed[column] == c + 1, || {
+                format!("jacobian.{name}[{c}] finds entry {e} but does not perturb its column {column}")
+            })?;
+            need(used[row] != c + 1, || format!("jacobian.{name}[{c}] finds two entries of row {row}"))?;
+            used[row] = c + 1;
+            found[e as usize] = c + 1;
+            times[e as usize] += 1;
+        }
+        for &(target, known) in &colour.known {
+            entry(c, target)?;
+            entry(c, known)?;
+            need(found[target as usize] == c + 1, || {
+                format!("jacobian.{name}[{c}] corrects entry {target}, which it does not find")
+            })?;
+            need(found[known as usize] != c + 1, || {
+                format!("jacobian.{name}[{c}] subtracts entry {known}, which it finds itself")
+            })?;
+            let (row, column) = (rows[known as usize], cols[known as usize]);
+            need(row == rows[target as usize], || {
+                format!("jacobian.{name}[{c}] subtracts entry {known} from entry {target} of another row")
+            })?;
+            need(perturbed[column as usize] == c + 1, || {
+                format!(
+                    "jacobian.{name}[{c}] subtracts entry {known} but does not perturb its column {column}"
+                )
+            })?;
+        }
+        let mut pairs = colour.known.clone();
+        pairs.sort_unstable();
+        if let Some(pair) = pairs.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(format!("jacobian.{name}[{c}] subtracts entry {} twice", pair[0].1));
+        }
+    }
+    Ok(times)
+}
+
+/// Everything about the order of solution but the completeness of its fill.
+pub(crate) fn elimination(e: &Elimination, jacobian: &Jacobian, n: usize) -> Result<(), String> {
+    need(e.order.len() == n, || format!("elimination.order has {} elements for {n} states", e.order.len()))?;
+    // The position of each state.
+    let mut position = vec![usize::MAX; n];
+    for (p, &state) in e.order.iter().enumerate() {
+        need((state as usize) < n, || format!("elimination.order[{p}] = {state} for {n} states"))?;
+        need(position[state as usize] == usize::MAX, || {
+            format!("elimination.order[{p}] names state {state} a second time")
+        })?;
+        position[state as usize] = p;
+    }
+    let explicit = e.explicit as usize;
+    need(explicit <= n, || format!("elimination.explicit = {explicit} for {n} states"))?;
+    let implicit = n - explicit;
+
+    starts("row_start", &e.row_start, implicit, e.cols.len())?;
+    starts("outer_start", &e.outer_start, implicit, e.outer.len())?;
+
+    let mut first = explicit;
+    // First position of each row's block, and the row of each slot.
+    let mut block_start = vec![0; implicit];
+    let mut row_of_slot = vec![0; e.cols.len()];
+    for (b, block) in e.blocks.iter().enumerate() {
+        let (size, tears) = (block.size as usize, block.tears as usize);
+        need(size >= 1, || format!("elimination.blocks[{b}] is empty"))?;
+        need(tears <= size, || format!("elimination.blocks[{b}] has {tears} tears in {size} states"))?;
+        need(size <= n - first, || format!("elimination.blocks[{b}] ends after the last state"))?;
+        let (core, end) = (first + size - tears, first + size);
+        block_start[first - explicit..end - explicit].fill(first);
+        for p in first..end {
+            let range = e.row_start[p - explicit] as usize..e.row_start[p - explicit + 1] as usize;
+            row_of_slot[range.clone()].fill(p);
+            let columns = &e.cols[range];
+            let own = |&c: &u32| (first..end).contains(&(c as usize));
+            need(columns.iter().all(own), || {
+                format!("elimination: row {p} has a column outside its block {first}..{end}")
+            })?;
+            need(columns.is_sorted_by(|a, b| a < b), || {
+                format!("elimination: the columns of row {p} do not ascend")
+            })?;
+            need(columns.binary_search(&(p as u32)).is_ok(), || {
+                format!("elimination: row {p} has no diagonal")
+            })?;
+            let inside = columns.len() - columns.partition_point(|&c| (c as usize) < core);
+            need(p < core || inside == tears, || {
+                format!("elimination: row {p} of a core has {inside} of its {tears} columns")
+            })?;
+        }
+        first = end;
+    }
+    need(first == n, || format!("elimination.blocks cover {} of {implicit} states", first - explicit))?;
+
+    let entries = jacobian.rows.len();
+    need(e.entries.len() == e.slots.len(), || {
+        format!("elimination has {} entries and {} slots", e.entries.len(), e.slots.len())
+    })?;
+    let mut taken = vec![false; e.cols.len()];
+    for (i, (&entry, &slot)) in e.entries.iter().zip(&e.slots).enumerate() {
+        need((entry as usize) < entries, || {
+            format!("elimination.entries[{i}] = {entry} of {entries} entries")
+        })?;
+        need((slot as usize) < e.cols.len(), || {
+            format!("elimination.slots[{i}] = {slot} of {} slots", e.cols.len())
+        })?;
+        let (row, column) = (
+            position[jacobian.rows[entry as usize] as usize],
+            position[jacobian.cols[entry as usize] as usize],
+        );
+        let (p, c) = (row_of_slot[slot as usize], e.cols[slot as usize] as usize);
+        need((row, column) == (p, c), || {
+            format!("elimination: entry {entry} at ({row}, {column}) goes to the slot of ({p}, {c})")
+        })?;
+        need(!taken[slot as usize], || format!("elimination: slot {slot} gets two entries"))?;
+        taken[slot as usize] = true;
+    }
+    for p in explicit..n {
+        let range = e.outer_start[p - explicit] as usize..e.outer_start[p - explicit + 1] as usize;
+        for &entry in &e.outer[range] {
+            need((entry as usize) < entries, || {
+                format!("elimination.outer names entry {entry} of {entries} entries")
+            })?;
+            let (row, column) = (jacobian.rows[entry as usize], jacobian.cols[entry as usize]);
+            need(position[row as usize] == p, || {
+                format!("elimination.outer: entry {entry} is not in row {p}")
+            })?;
+            need(position[column as usize] < block_start[p - explicit], || {
+                format!("elimination.outer: entry {entry} of row {p} does not come from an earlier block")
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// `list` is 0 = l0 <= l1 <= ... <= l_rows = total.
+fn starts(name: &str, list: &[u32], rows: usize, total: usize) -> Result<(), String> {
+    // No implicit rows: an empty list will do.
+    if rows == 0 && list.is_empty() && total == 0 {
+        return Ok(());
+    }
+    need(list.len() == rows + 1, || {
+        format!("elimination.{name} has {} elements for {rows} rows", list.len())
+    })?;
+    let ends = list.first() == Some(&0) && list.last().is_some_and(|&last| last as usize == total);
+    need(ends && list.is_sorted(), || format!("elimination.{name} does not ascend from 0 to {total}"))
+}

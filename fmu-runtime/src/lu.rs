@@ -1,0 +1,536 @@
+//! Factor W = I - h A in a fixed order and solve W d = h r: the numeric kernel of every step.
+//!
+//! The order, the fill and the dense cores come from the plan (`Elimination`); [`Factors::new`] turns
+//! them into a list of updates once, and [`Factors::refactor`] and [`Factors::solve`] then only
+//! execute it, as KLU's `refactor` does: no allocation, no search, and the same operations whatever
+//! the values are.
+//!
+//! Rows are taken in order. Row p starts as row p of W; each of its columns k left of the diagonal is
+//! eliminated with the finished row k, w\[p\]\[j\] -= w\[p\]\[k\] u\[k\]\[j\], and what is right of the diagonal is
+//! divided by the pivot (Crout: L keeps the pivots, U has a unit diagonal). The last `tears` rows of a
+//! block are left with the Schur complement B22 - B21 L^-1 B12 of tearing, a dense system that is
+//! factored with partial pivoting.
+//!
+//! **Pivot watch.** A pivot is sum of the diagonal and of the updates to it. Where it is smaller by
+//! [`WATCH`] than what it was in between, four digits are left of it, and the state is reported. This
+//! measure does not change when states are measured in other units. A core's pivots are compared
+//! after scaling: rows and columns by magnitudes of the states that are read off the core itself
+//! (Osborne's balancing) in the first refactorization and after [`Factors::rebalance`].
+
+use crate::plan::{Elimination, Jacobian};
+use std::ops::{Add, Div, Mul, Sub};
+
+/// A pivot below this fraction of what it was computed from is refused.
+pub const WATCH: f64 = 1e-12;
+
+/// Sweeps of balancing; each one halves the distance in orders of magnitude, or better.
+const SWEEPS: usize = 8;
+
+/// No solution: the pivot of this state (an index into the states) is zero, tiny or not finite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadPivot {
+    pub state: u32,
+}
+
+/// Multiplications (each with its addition, if it has one) and divisions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Operations {
+    pub refactor: u64,
+    pub solve: u64,
+}
+
+/// `f64`, or in tests a twin that counts.
+pub trait Number:
+    Copy
+    + PartialOrd
+    + From<f64>
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+{
+    fn abs(self) -> Self;
+    fn sqrt(self) -> Self;
+}
+
+impl Number for f64 {
+    #[inline]
+    fn abs(self) -> f64 {
+        f64::abs(self)
+    }
+
+    fn sqrt(self) -> f64 {
+        f64::sqrt(self)
+    }
+}
+
+/// The factors of W and everything needed to renew them. All rows are implicit rows, counted from 0.
+#[derive(Clone, Debug)]
+pub struct Factors<T: Number = f64> {
+    order: Vec<u32>,
+    explicit: usize,
+    blocks: Vec<Span>,
+    rows: Vec<Row>,
+    /// Where the Jacobian's entries go, by ascending slot.
+    assembly: Vec<(u32, u32)>,
+    updates: Vec<Update>,
+    targets: Vec<u32>,
+    /// The rows of W, then of L and the pivots.
+    w: Vec<T>,
+    lower_columns: Vec<u32>,
+    /// The rows of U, each divided by its pivot.
+    upper: Vec<T>,
+    upper_columns: Vec<u32>,
+    inverse: Vec<T>,
+    /// (entry, state of its column).
+    outer: Vec<(u32, u32)>,
+    cores: Vec<T>,
+    /// For each row of a core: the row that was swapped with it.
+    swaps: Vec<u32>,
+    scales: Vec<T>,
+    weights: Vec<T>,
+    y: Vec<T>,
+    balanced: bool,
+}
+
+/// A block: rows `first..core` are eliminated, `core..end` are its dense core.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    first: u32,
+    core: u32,
+    end: u32,
+    /// Where its core is in `cores`.
+    dense: u32,
+}
+
+/// Where one row's data end; they start where the previous row's end.
+#[derive(Clone, Copy, Debug, Default)]
+struct Row {
+    slots: u32,
+    diagonal: u32,
+    updates: u32,
+    lower: u32,
+    upper: u32,
+    outer: u32,
+}
+
+/// w\[to + i\] -= multiplier * upper\[from + i\], in one of four shapes. `at` and `to` count from the row's first slot.
+#[derive(Clone, Copy, Debug)]
+struct Update {
+    shape: Shape,
+    at: u32,
+    from: u32,
+    to: u32,
+    len: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Shape {
+    /// One multiply-add.
+    Single,
+    /// Row k's columns are neighbours in this row too.
+    Run,
+    /// They are not: `to` is where their places start in `targets`.
+    Scatter,
+    /// `len` rows k.. in turn with one column each, all side by side: x' = v pairs.
+    Pairs,
+}
+
+impl<T: Number> Factors<T> {
+    /// Allocates everything. Fails on what [`Plan::check`](crate::plan::Plan::check) refuses and on missing fill.
+    pub fn new(elimination: &Elimination, jacobian: &Jacobian) -> Result<Factors<T>, String> {
+        crate::check::elimination(elimination, jacobian, elimination.order.len())?;
+        let e = elimination;
+        let explicit = e.explicit as usize;
+        let n = e.order.len() - explicit;
+        let zero = T::from(0.0);
+        let columns = |p: usize| &e.cols[e.row_start[p] as usize..e.row_start[p + 1] as usize];
+
+        let mut spans = Vec::with_capacity(e.blocks.len());
+        let mut core_of_row = vec![0; n];
+        let (mut first, mut dense, mut longest) = (0, 0, 0);
+        for block in &e.blocks {
+            let (end, core) = (first + block.size, first + block.size - block.tears);
+            spans.push(Span { first, core, end, dense });
+            core_of_row[first as usize..end as usize].fill(core as usize);
+            dense += block.tears * block.tears;
+            longest = longest.max(block.tears as usize);
+            first = end;
+        }
+
+        let mut rows = Vec::with_capacity(n);
+        let mut row = Row::default();
+        let (mut lower_columns, mut upper_columns, mut outer) = (Vec::new(), Vec::new(), Vec::new());
+        // Row k's upper part: where it starts in `upper_columns`.
+        let mut upper_start = Vec::with_capacity(n + 1);
+        let mut updates: Vec<Update> = Vec::new();
+        let mut targets = Vec::new();
+        const NOWHERE: u32 = u32::MAX;
+        let mut place = vec![NOWHERE; n];
+        for (p, &core) in core_of_row.iter().enumerate() {
+            upper_start.push(upper_columns.len());
+            let begin = updates.len();
+            for (i, &c) in columns(p).iter().enumerate() {
+                let c = c as usize - explicit;
+                place[c] = i as u32;
+                if c == p {
+                    row.diagonal = i as u32;
+                }
+                if c < p.min(core) {
+                    lower_columns.push(c as u32);
+                } else if p < core && c > p {
+                    upper_columns.push(c as u32);
+                }
+            }
+            for &k in &lower_columns[row.lower as usize..] {
+                let (from, to) = (upper_start[k as usize], upper_start[k as usize + 1]);
+                let here = targets.len();
+                for &j in &upper_columns[from..to] {
+                    let target = place[j as usize];
+                    if target == NOWHERE {
+                        return Err(format!(
+                            "the plan's fill is incomplete: row {} needs column {} when column {} is eliminated",
+                            p + explicit,
+                            j as usize + explicit,
+                            k as usize + explicit
+                        ));
+                    }
+                    targets.push(target);
+                }
+                let len = to - from;
+                if len == 0 {
+                    continue;
+                }
+                let at = place[k as usize];
+                let to = targets[here];
+                let run = targets[here..].windows(2).all(|pair| pair[1] == pair[0] + 1);
+                let shape = match (len, run) {
+                    (1, _) => Shape::Single,
+                    (_, true) => Shape::Run,
+                    _ => Shape::Scatter,
+                };
+                if shape == Shape::Scatter {
+                    updates.push(Update { shape, at, from: from as u32, to: here as u32, len: len as u32 });
+                    continue;
+                }
+                targets.truncate(here);
+                let from = from as u32;
+                if let (Shape::Single, Some(last)) = (shape, updates[begin..].last_mut())
+                    && matches!(last.shape, Shape::Single | Shape::Pairs)
+                    && (last.at + last.len, last.from + last.len, last.to + last.len) == (at, from, to)
+                    && at < last.to
+                {
+                    last.shape = Shape::Pairs;
+                    last.len += 1;
+                    continue;
+                }
+                updates.push(Update { shape, at, from, to, len: len as u32 });
+            }
+            for &c in columns(p) {
+                place[c as usize - explicit] = NOWHERE;
+            }
+            for &entry in &e.outer[e.outer_start[p] as usize..e.outer_start[p + 1] as usize] {
+                outer.push((entry, jacobian.cols[entry as usize]));
+            }
+            row.slots = e.row_start[p + 1];
+            row.updates = updates.len() as u32;
+            row.lower = lower_columns.len() as u32;
+            row.upper = upper_columns.len() as u32;
+            row.outer = outer.len() as u32;
+            rows.push(row);
+        }
+        let mut assembly: Vec<_> = e.entries.iter().copied().zip(e.slots.iter().copied()).collect();
+        assembly.sort_unstable_by_key(|&(entry, slot)| (slot, entry));
+        Ok(Factors {
+            order: e.order.clone(),
+            explicit,
+            blocks: spans,
+            rows,
+            assembly,
+            updates,
+            targets,
+            w: vec![zero; e.cols.len()],
+            lower_columns,
+            upper: vec![zero; upper_columns.len()],
+            upper_columns,
+            inverse: vec![zero; n],
+            outer,
+            cores: vec![zero; dense as usize],
+            swaps: vec![0; n],
+            scales: vec![T::from(1.0); n],
+            weights: vec![zero; longest],
+            y: vec![zero; n],
+            balanced: false,
+        })
+    }
+
+    /// Read the states' magnitudes off the next Jacobian: after an event, say.
+    pub fn rebalance(&mut self) {
+        self.balanced = false;
+    }
+
+    /// Factor W = I - h A, A by the Jacobian's entries.
+    pub fn refactor(&mut self, h: f64, jacobian: &[f64]) -> Result<(), BadPivot> {
+        let (h, zero, one, watch) = (T::from(h), T::from(0.0), T::from(1.0), T::from(WATCH));
+        self.w.fill(zero);
+        for &(entry, slot) in &self.assembly {
+            self.w[slot as usize] = zero - h * T::from(jacobian[entry as usize]);
+        }
+        let mut done = Row::default();
+        for span in &self.blocks {
+            let (core, end) = (span.core as usize, span.end as usize);
+            let t = end - core;
+            let a = &mut self.cores[span.dense as usize..][..t * t];
+            for p in span.first as usize..end {
+                let row = self.rows[p];
+                let w = &mut self.w[done.slots as usize..row.slots as usize];
+                let diagonal = row.diagonal as usize;
+                w[diagonal] = w[diagonal] + one;
+                let mut most = larger(one, w[diagonal].abs());
+                for update in &self.updates[done.updates as usize..row.updates as usize] {
+                    apply(update, &self.targets, &self.upper, w);
+                    most = larger(most, w[diagonal].abs());
+                }
+                if p < core {
+                    let pivot = w[diagonal];
+                    let good = pivot.abs() > watch * most;
+                    if !good {
+                        return Err(BadPivot { state: self.order[self.explicit + p] });
+                    }
+                    let inverse = one / pivot;
+                    self.inverse[p] = inverse;
+                    let u = &mut self.upper[done.upper as usize..row.upper as usize];
+                    for (u, &w) in u.iter_mut().zip(&w[diagonal + 1..]) {
+                        *u = w * inverse;
+                    }
+                } else {
+                    let i = p - core;
+                    self.weights[i] = most;
+                    for (column, &value) in a.chunks_exact_mut(t).zip(&w[w.len() - t..]) {
+                        column[i] = value;
+                    }
+                }
+                done = row;
+            }
+            if t > 0 {
+                let scales = &mut self.scales[core..end];
+                if !self.balanced {
+                    balance(a, scales);
+                }
+                let (swaps, inverse) = (&mut self.swaps[core..end], &mut self.inverse[core..end]);
+                factor_core(a, scales, &mut self.weights[..t], swaps, inverse)
+                    .map_err(|k| BadPivot { state: self.order[self.explicit + core + k] })?;
+            }
+        }
+        self.balanced = true;
+        Ok(())
+    }
+
+    /// Solve W d = h r with the last factors; `jacobian` gives the couplings between blocks. `r` and `d`
+    /// are in the order of the states.
+    pub fn solve(&mut self, h: f64, jacobian: &[f64], r: &[f64], d: &mut [T]) {
+        let h = T::from(h);
+        let (now, later) = self.order.split_at(self.explicit);
+        for &state in now {
+            d[state as usize] = h * T::from(r[state as usize]);
+        }
+        let y = self.y.as_mut_slice();
+        let mut done = Row::default();
+        for span in &self.blocks {
+            let (first, core, end) = (span.first as usize, span.core as usize, span.end as usize);
+            for p in first..end {
+                let row = self.rows[p];
+                let mut b = T::from(r[later[p] as usize]);
+                for &(entry, state) in &self.outer[done.outer as usize..row.outer as usize] {
+                    b = b + T::from(jacobian[entry as usize]) * d[state as usize];
+                }
+                b = h * b;
+                let columns = &self.lower_columns[done.lower as usize..row.lower as usize];
+                for (&l, &k) in self.w[done.slots as usize..].iter().zip(columns) {
+                    b = b - l * y[k as usize];
+                }
+                y[p] = if p < core { b * self.inverse[p] } else { b };
+                done = row;
+            }
+            if core < end {
+                let t = end - core;
+                let a = &self.cores[span.dense as usize..][..t * t];
+                solve_core(a, &self.swaps[core..end], &self.inverse[core..end], &mut y[core..end]);
+                for (&state, &y) in later[core..end].iter().zip(&y[core..end]) {
+                    d[state as usize] = y;
+                }
+            }
+            let mut stop = if core > 0 { self.rows[core - 1].upper as usize } else { 0 };
+            for p in (first..core).rev() {
+                let start = if p > 0 { self.rows[p - 1].upper as usize } else { 0 };
+                let mut x = y[p];
+                for (&u, &j) in self.upper[start..stop].iter().zip(&self.upper_columns[start..stop]) {
+                    x = x - u * y[j as usize];
+                }
+                y[p] = x;
+                d[later[p] as usize] = x;
+                stop = start;
+            }
+        }
+    }
+}
+
+/// The exact number of operations of one refactorization (balancing, which comes once, apart) and one solution.
+pub fn operations(elimination: &Elimination) -> Operations {
+    let e = elimination;
+    let explicit = e.explicit as usize;
+    let mut count = Operations { refactor: e.entries.len() as u64, solve: e.order.len() as u64 };
+    count.solve += e.outer.len() as u64;
+    let mut upper = vec![0; e.order.len() - explicit];
+    let mut first = 0;
+    for block in &e.blocks {
+        let (end, t) = (first + block.size as usize, u64::from(block.tears));
+        let core = end - block.tears as usize;
+        for p in first..end {
+            let columns = &e.cols[e.row_start[p] as usize..e.row_start[p + 1] as usize];
+            let lower = columns.partition_point(|&c| (c as usize) < explicit + p.min(core));
+            count.refactor += columns[..lower].iter().map(|&k| upper[k as usize - explicit]).sum::<u64>();
+            count.solve += lower as u64;
+            if p < core {
+                upper[p] = (columns.len() - lower - 1) as u64;
+                // The watch, the division, the row of U.
+                count.refactor += 2 + upper[p];
+                count.solve += upper[p] + 1;
+            }
+        }
+        // Weights; then for k rows left: the search, its watch and division, the column, the update.
+        count.refactor += t * t + 2 * t + (1..=t).map(|k| k + 2 + (k - 1) + (k - 1) * (k - 1)).sum::<u64>();
+        count.solve += t * t;
+        first = end;
+    }
+    count
+}
+
+#[inline]
+fn larger<T: Number>(a: T, b: T) -> T {
+    if b > a { b } else { a }
+}
+
+#[inline]
+fn apply<T: Number>(update: &Update, targets: &[u32], upper: &[T], w: &mut [T]) {
+    let (at, to, len) = (update.at as usize, update.to as usize, update.len as usize);
+    let from = update.from as usize;
+    match update.shape {
+        Shape::Single => w[to] = w[to] - w[at] * upper[from],
+        Shape::Run => {
+            let multiplier = w[at];
+            subtract(&mut w[to..to + len], multiplier, &upper[from..from + len]);
+        }
+        Shape::Scatter => {
+            let multiplier = w[at];
+            for (&to, &u) in targets[to..to + len].iter().zip(&upper[from..from + len]) {
+                w[to as usize] = w[to as usize] - multiplier * u;
+            }
+        }
+        Shape::Pairs => {
+            let (multipliers, w) = w.split_at_mut(to);
+            let multipliers = &multipliers[at..at + len];
+            for ((w, &m), &u) in w.iter_mut().zip(multipliers).zip(&upper[from..from + len]) {
+                *w = *w - m * u;
+            }
+        }
+    }
+}
+
+/// y -= factor * x.
+#[inline]
+fn subtract<T: Number>(y: &mut [T], factor: T, x: &[T]) {
+    for (y, &x) in y.iter_mut().zip(x) {
+        *y = *y - factor * x;
+    }
+}
+
+/// Osborne's balancing of a core (by columns): magnitudes of the states for which the largest
+/// off-diagonal entry of each row and of its column agree. Without it, the states' units would decide
+/// which pivot is large.
+fn balance<T: Number>(a: &[T], scales: &mut [T]) {
+    let (t, zero) = (scales.len(), T::from(0.0));
+    scales.fill(T::from(1.0));
+    for _ in 0..SWEEPS {
+        for i in 0..t {
+            let (mut row, mut column) = (zero, zero);
+            for j in (0..t).filter(|&j| j != i) {
+                row = larger(row, a[j * t + i].abs() * scales[j]);
+                column = larger(column, a[i * t + j].abs() / scales[j]);
+            }
+            let scale = (row / column).sqrt();
+            if scale > zero && T::from(1.0) / scale > zero {
+                scales[i] = scale;
+            }
+        }
+    }
+}
+
+/// LU of a core by columns with partial pivoting. `weights` enters with the magnitude of each row's
+/// diagonal. Fails with the column that has no pivot.
+fn factor_core<T: Number>(
+    a: &mut [T],
+    scales: &[T],
+    weights: &mut [T],
+    swaps: &mut [u32],
+    inverse: &mut [T],
+) -> Result<(), usize> {
+    let (t, one, watch) = (scales.len(), T::from(1.0), T::from(WATCH));
+    for (weight, &scale) in weights.iter_mut().zip(scales) {
+        *weight = *weight * scale;
+    }
+    for (column, &scale) in a.chunks_exact(t).zip(scales) {
+        for (weight, &value) in weights.iter_mut().zip(column) {
+            *weight = larger(*weight, value.abs() * scale);
+        }
+    }
+    for weight in weights.iter_mut() {
+        *weight = one / *weight;
+    }
+    let mut rest = a;
+    for k in 0..t {
+        let (column, right) = rest.split_at_mut(t);
+        let (mut row, mut most) = (k, T::from(-1.0));
+        for (i, (&value, &weight)) in column.iter().zip(weights.iter()).enumerate().skip(k) {
+            let size = value.abs() * weight;
+            if size > most {
+                (row, most) = (i, size);
+            }
+        }
+        let good = most * scales[k] > watch && column[row].abs() < T::from(f64::INFINITY);
+        if !good {
+            return Err(k);
+        }
+        swaps[k] = row as u32;
+        weights.swap(k, row);
+        column.swap(k, row);
+        let factor = one / column[k];
+        inverse[k] = factor;
+        let below = &mut column[k + 1..];
+        for value in below.iter_mut() {
+            *value = *value * factor;
+        }
+        for other in right.chunks_exact_mut(t) {
+            other.swap(k, row);
+            let (head, tail) = other.split_at_mut(k + 1);
+            subtract(tail, head[k], below);
+        }
+        rest = right;
+    }
+    Ok(())
+}
+
+fn solve_core<T: Number>(a: &[T], swaps: &[u32], inverse: &[T], y: &mut [T]) {
+    let t = swaps.len();
+    for (k, column) in a.chunks_exact(t).enumerate() {
+        y.swap(k, swaps[k] as usize);
+        let (head, tail) = y.split_at_mut(k + 1);
+        subtract(tail, head[k], &column[k + 1..]);
+    }
+    for (k, column) in a.chunks_exact(t).enumerate().rev() {
+        let (head, tail) = y.split_at_mut(k);
+        let x = tail[0] * inverse[k];
+        tail[0] = x;
+        subtract(head, x, &column[..k]);
+    }
+}
