@@ -1,5 +1,20 @@
 //! The library inside every exported FMU: it loads a plan, checks it once, then only executes.
+//!
+//! `ffi` (the C interface) calls `instance` (FMI's life cycle), which drives `integrator` (a communication
+//! step), which uses `step`, `event`, `jacobian` and `lu`; all of them follow the `plan` and reach the model
+//! through `inner`. The builder links the same code to verify a plan before it ships it.
 
-mod check;
+pub mod access;
+pub mod check;
+pub mod event;
+pub mod fault;
+pub mod ffi;
+pub mod inner;
+pub mod instance;
+pub mod integrator;
+pub mod jacobian;
+pub mod location;
 pub mod lu;
 pub mod plan;
+pub mod status;
+mod step;

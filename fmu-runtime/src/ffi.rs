@@ -1,0 +1,493 @@
+//! The C interface of the exported FMU. One of the two files with `unsafe`.
+//!
+//! Every entry does three things: make slices of the pointers, guard against panics, call a method of
+//! [`Instance`]. No panic crosses into C, and a null pointer where there must be something is `fmi2Error`.
+#![allow(unsafe_code, non_snake_case)]
+
+use crate::inner::Callbacks;
+use crate::instance::Instance;
+use crate::location::{self, PLAN};
+use crate::status::Status;
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::{ptr, slice};
+
+/// `fmi2CoSimulation`
+const CO_SIMULATION: i32 = 1;
+/// `fmi2LastSuccessfulTime`, `fmi2Terminated`
+const LAST_SUCCESSFUL_TIME: i32 = 2;
+const TERMINATED: i32 = 3;
+
+/// A panic reaching C would abort the host. It becomes `fmi2Fatal` instead, now and on every later call.
+fn guard(instance: *mut c_void, call: impl FnOnce(&mut Instance) -> Status) -> Status {
+    // SAFETY: FMI promises null or a pointer from `fmi2Instantiate`, and no concurrent call on it.
+    let Some(instance) = (unsafe { instance.cast::<Instance>().as_mut() }) else { return Status::Error };
+    if instance.poisoned() {
+        return Status::Fatal;
+    }
+    catch_unwind(AssertUnwindSafe(|| call(instance))).unwrap_or_else(|_| {
+        instance.poison();
+        Status::Fatal
+    })
+}
+
+/// `length` elements at `pointer`. Null is fine for none, and `None` otherwise.
+///
+/// # Safety
+/// A pointer that is not null points to `length` elements that nobody writes while the slice lives.
+unsafe fn input<'a, T>(pointer: *const T, length: usize) -> Option<&'a [T]> {
+    match (pointer.is_null(), length) {
+        (_, 0) => Some(&[]),
+        (true, _) => None,
+        // SAFETY: promised by the caller.
+        (false, _) => Some(unsafe { slice::from_raw_parts(pointer, length) }),
+    }
+}
+
+/// Likewise, to be written.
+///
+/// # Safety
+/// As [`input`], and nobody else reads them either.
+unsafe fn output<'a, T>(pointer: *mut T, length: usize) -> Option<&'a mut [T]> {
+    match (pointer.is_null(), length) {
+        (_, 0) => Some(&mut []),
+        (true, _) => None,
+        // SAFETY: promised by the caller.
+        (false, _) => Some(unsafe { slice::from_raw_parts_mut(pointer, length) }),
+    }
+}
+
+/// # Safety
+/// Null or a C string.
+unsafe fn text<'a>(pointer: *const c_char) -> Option<&'a CStr> {
+    // SAFETY: promised by the caller.
+    (!pointer.is_null()).then(|| unsafe { CStr::from_ptr(pointer) })
+}
+
+/// The folder of this library's own FMU, for importers that give no resource location.
+#[cfg(unix)]
+fn own_resources() -> Option<PathBuf> {
+    #[repr(C)]
+    struct DlInfo {
+        file: *const c_char,
+        base: *mut c_void,
+        symbol: *const c_char,
+        address: *mut c_void,
+    }
+    unsafe extern "C" {
+        fn dladdr(address: *const c_void, info: *mut DlInfo) -> i32;
+    }
+    let mut info =
+        DlInfo { file: ptr::null(), base: ptr::null_mut(), symbol: ptr::null(), address: ptr::null_mut() };
+    // SAFETY: an address inside this library; the linker owns the name that it returns.
+    let file = unsafe {
+        if dladdr(fmi2GetVersion as *const c_void, &raw mut info) == 0 {
+            return None;
+        }
+        text(info.file)?
+    };
+    // binaries/<platform>/<library>
+    let file = std::fs::canonicalize(file.to_str().ok()?).ok()?;
+    Some(file.ancestors().nth(3)?.join("resources"))
+}
+
+#[cfg(not(unix))]
+fn own_resources() -> Option<PathBuf> {
+    None
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi2GetTypesPlatform() -> *const c_char {
+    c"default".as_ptr()
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi2GetVersion() -> *const c_char {
+    c"2.0".as_ptr()
+}
+
+/// # Safety
+/// As FMI 2.0 prescribes: C strings, and callbacks that live as long as the instance.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2Instantiate(
+    instance_name: *const c_char,
+    fmu_type: i32,
+    guid: *const c_char,
+    resource_location: *const c_char,
+    functions: *const Callbacks,
+    visible: i32,
+    logging_on: i32,
+) -> *mut c_void {
+    // SAFETY: promised by the caller.
+    let (name, guid, location, callbacks) =
+        unsafe { (text(instance_name), text(guid), text(resource_location), functions.as_ref().copied()) };
+    let nobody = Callbacks {
+        logger: None,
+        allocate_memory: None,
+        free_memory: None,
+        step_finished: None,
+        environment: ptr::null_mut(),
+    };
+    let callbacks = callbacks.unwrap_or(nobody);
+    let refuse = |message: &str| {
+        let name = name.unwrap_or(c"");
+        callbacks.log(name, Status::Error, c"logStatusError", format_args!("{message}"));
+        ptr::null_mut()
+    };
+    let Some(name) = name.filter(|name| !name.is_empty()) else {
+        return refuse("fmi2Instantiate needs an instance name");
+    };
+    if fmu_type != CO_SIMULATION {
+        return refuse("this FMU is for Co-Simulation only");
+    }
+    let Some(guid) = guid else { return refuse("fmi2Instantiate needs the GUID") };
+    let made = catch_unwind(AssertUnwindSafe(|| {
+        let given = location.map(|location| location::path_from_uri(&location.to_string_lossy()));
+        let holds_plan = |folder: &PathBuf| folder.join(PLAN).is_file();
+        let resources = given.clone().filter(holds_plan).or_else(|| own_resources().filter(holds_plan));
+        let Some(resources) = resources.as_deref().or(given.as_deref()) else {
+            return Err("no resource location was given and none could be found".to_string());
+        };
+        let resources = std::path::absolute(resources).unwrap_or_else(|_| Path::new(resources).to_path_buf());
+        Instance::new(
+            &name.to_string_lossy(),
+            &guid.to_string_lossy(),
+            &resources,
+            callbacks,
+            visible != 0,
+            logging_on != 0,
+        )
+    }));
+    match made {
+        Ok(Ok(instance)) => Box::into_raw(Box::new(instance)).cast(),
+        Ok(Err(message)) => refuse(&message),
+        Err(_) => refuse("internal error while loading the model"),
+    }
+}
+
+/// # Safety
+/// `c` is null or came from `fmi2Instantiate` and is not used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2FreeInstance(c: *mut c_void) {
+    if !c.is_null() {
+        // SAFETY: promised by the caller.
+        let instance = unsafe { Box::from_raw(c.cast::<Instance>()) };
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(instance)));
+    }
+}
+
+/// # Safety
+/// As FMI 2.0 prescribes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2SetDebugLogging(
+    c: *mut c_void,
+    logging_on: i32,
+    n_categories: usize,
+    categories: *const *const c_char,
+) -> Status {
+    // SAFETY: promised by the caller.
+    let Some(categories) = (unsafe { input(categories, n_categories) }) else { return Status::Error };
+    guard(c, |it| it.set_debug_logging(logging_on != 0, categories))
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi2SetupExperiment(
+    c: *mut c_void,
+    tolerance_defined: i32,
+    tolerance: f64,
+    start_time: f64,
+    stop_time_defined: i32,
+    stop_time: f64,
+) -> Status {
+    let tolerance = (tolerance_defined != 0).then_some(tolerance);
+    let stop = (stop_time_defined != 0).then_some(stop_time);
+    guard(c, |it| it.setup_experiment(tolerance, start_time, stop))
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi2EnterInitializationMode(c: *mut c_void) -> Status {
+    guard(c, Instance::enter_initialization_mode)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi2ExitInitializationMode(c: *mut c_void) -> Status {
+    guard(c, Instance::exit_initialization_mode)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi2Terminate(c: *mut c_void) -> Status {
+    guard(c, Instance::terminate)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi2Reset(c: *mut c_void) -> Status {
+    guard(c, Instance::reset)
+}
+
+/// The eight accessors differ in name, element type and method only.
+macro_rules! accessors {
+    ($($name:ident, $method:ident, $side:ident, $pointer:ty;)+) => { $(
+        /// # Safety
+        /// `vr` and `values` point to `n` elements each.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(c: *mut c_void, vr: *const u32, n: usize, values: $pointer) -> Status {
+            // SAFETY: promised by the caller.
+            let (Some(vr), Some(values)) = (unsafe { (input(vr, n), $side(values, n)) }) else {
+                return Status::Error;
+            };
+            guard(c, |it| it.$method(vr, values))
+        }
+    )+ };
+}
+
+accessors! {
+    fmi2GetReal, get_real, output, *mut f64;
+    fmi2GetInteger, get_integer, output, *mut i32;
+    fmi2GetBoolean, get_boolean, output, *mut i32;
+    fmi2GetString, get_string, output, *mut *const c_char;
+    fmi2SetReal, set_real, input, *const f64;
+    fmi2SetInteger, set_integer, input, *const i32;
+    fmi2SetBoolean, set_boolean, input, *const i32;
+}
+
+/// # Safety
+/// `vr` and `values` point to `n` elements each, the values to C strings.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2SetString(
+    c: *mut c_void,
+    vr: *const u32,
+    n: usize,
+    values: *const *const c_char,
+) -> Status {
+    // SAFETY: promised by the caller.
+    let (Some(vr), Some(values)) = (unsafe { (input(vr, n), input(values, n)) }) else {
+        return Status::Error;
+    };
+    // SAFETY: likewise.
+    let strings: Option<Vec<CString>> =
+        values.iter().map(|&value| unsafe { text(value) }.map(CStr::to_owned)).collect();
+    let Some(strings) = strings else { return Status::Error };
+    guard(c, |it| it.set_string(vr, &strings))
+}
+
+/// # Safety
+/// `state` points to null or to a state that this instance gave out.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2GetFMUstate(c: *mut c_void, state: *mut *mut c_void) -> Status {
+    // SAFETY: promised by the caller.
+    let Some(state) = (unsafe { state.as_mut() }) else { return Status::Error };
+    guard(c, |it| {
+        let handle = (!state.is_null()).then_some(*state as usize);
+        match it.save(handle) {
+            Ok(handle) => {
+                *state = handle as *mut c_void;
+                Status::Ok
+            }
+            Err(status) => status,
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi2SetFMUstate(c: *mut c_void, state: *mut c_void) -> Status {
+    guard(c, |it| it.restore(state as usize))
+}
+
+/// # Safety
+/// `state` is null or points to null or to a state that this instance gave out.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2FreeFMUstate(c: *mut c_void, state: *mut *mut c_void) -> Status {
+    // SAFETY: promised by the caller.
+    let Some(state) = (unsafe { state.as_mut() }) else { return Status::Ok };
+    if state.is_null() {
+        return Status::Ok;
+    }
+    guard(c, |it| {
+        let status = it.free_saved(*state as usize);
+        if status.is_usable() {
+            *state = ptr::null_mut();
+        }
+        status
+    })
+}
+
+/// # Safety
+/// `size` is null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2SerializedFMUstateSize(
+    c: *mut c_void,
+    state: *mut c_void,
+    size: *mut usize,
+) -> Status {
+    // SAFETY: promised by the caller.
+    let Some(size) = (unsafe { size.as_mut() }) else { return Status::Error };
+    guard(c, |it| match it.serialize(state as usize) {
+        Ok(bytes) => {
+            *size = bytes.len();
+            Status::Ok
+        }
+        Err(status) => status,
+    })
+}
+
+/// # Safety
+/// `bytes` points to `size` writable bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2SerializeFMUstate(
+    c: *mut c_void,
+    state: *mut c_void,
+    bytes: *mut c_char,
+    size: usize,
+) -> Status {
+    // SAFETY: promised by the caller.
+    let Some(bytes) = (unsafe { output(bytes.cast::<u8>(), size) }) else { return Status::Error };
+    guard(c, |it| match it.serialize(state as usize) {
+        Ok(serialized) if serialized.len() <= bytes.len() => {
+            bytes[..serialized.len()].copy_from_slice(&serialized);
+            Status::Ok
+        }
+        Ok(_) => Status::Error,
+        Err(status) => status,
+    })
+}
+
+/// # Safety
+/// `bytes` points to `size` bytes, `state` is null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2DeSerializeFMUstate(
+    c: *mut c_void,
+    bytes: *const c_char,
+    size: usize,
+    state: *mut *mut c_void,
+) -> Status {
+    // SAFETY: promised by the caller.
+    let (Some(bytes), Some(state)) = (unsafe { (input(bytes.cast::<u8>(), size), state.as_mut()) }) else {
+        return Status::Error;
+    };
+    guard(c, |it| match it.deserialize(bytes) {
+        Ok(handle) => {
+            *state = handle as *mut c_void;
+            Status::Ok
+        }
+        Err(status) => status,
+    })
+}
+
+/// # Safety
+/// Each pointer points to as many elements as FMI 2.0 says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2GetDirectionalDerivative(
+    c: *mut c_void,
+    unknowns: *const u32,
+    n_unknowns: usize,
+    knowns: *const u32,
+    n_knowns: usize,
+    seed: *const f64,
+    result: *mut f64,
+) -> Status {
+    // SAFETY: promised by the caller.
+    let slices = unsafe {
+        (
+            input(unknowns, n_unknowns),
+            input(knowns, n_knowns),
+            input(seed, n_knowns),
+            output(result, n_unknowns),
+        )
+    };
+    let (Some(unknowns), Some(knowns), Some(seed), Some(result)) = slices else { return Status::Error };
+    guard(c, |it| it.directional_derivative(unknowns, knowns, seed, result))
+}
+
+/// # Safety
+/// Each pointer points to `n` elements.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2SetRealInputDerivatives(
+    c: *mut c_void,
+    vr: *const u32,
+    n: usize,
+    order: *const i32,
+    value: *const f64,
+) -> Status {
+    // SAFETY: promised by the caller.
+    let (Some(vr), Some(order), Some(value)) = (unsafe { (input(vr, n), input(order, n), input(value, n)) })
+    else {
+        return Status::Error;
+    };
+    guard(c, |it| it.set_input_derivatives(vr, order, value))
+}
+
+/// # Safety
+/// Each pointer points to `n` elements.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2GetRealOutputDerivatives(
+    c: *mut c_void,
+    vr: *const u32,
+    n: usize,
+    order: *const i32,
+    value: *mut f64,
+) -> Status {
+    // SAFETY: promised by the caller.
+    let (Some(vr), Some(order), Some(value)) = (unsafe { (input(vr, n), input(order, n), output(value, n)) })
+    else {
+        return Status::Error;
+    };
+    guard(c, |it| it.get_output_derivatives(vr, order, value))
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi2DoStep(c: *mut c_void, time: f64, step: f64, _no_set_state_prior: i32) -> Status {
+    guard(c, |it| it.do_step(time, step))
+}
+
+/// No step is ever in progress when this can be called.
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi2CancelStep(_c: *mut c_void) -> Status {
+    Status::Error
+}
+
+/// Steps end before `fmi2DoStep` returns, so no status is pending.
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi2GetStatus(_c: *mut c_void, _kind: i32, _value: *mut i32) -> Status {
+    Status::Discard
+}
+
+/// # Safety
+/// `value` is null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2GetRealStatus(c: *mut c_void, kind: i32, value: *mut f64) -> Status {
+    // SAFETY: promised by the caller.
+    let Some(value) = (unsafe { value.as_mut() }) else { return Status::Error };
+    guard(c, |it| {
+        if kind != LAST_SUCCESSFUL_TIME {
+            return Status::Discard;
+        }
+        *value = it.last_successful_time();
+        Status::Ok
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi2GetIntegerStatus(_c: *mut c_void, _kind: i32, _value: *mut i32) -> Status {
+    Status::Discard
+}
+
+/// # Safety
+/// `value` is null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2GetBooleanStatus(c: *mut c_void, kind: i32, value: *mut i32) -> Status {
+    // SAFETY: promised by the caller.
+    let Some(value) = (unsafe { value.as_mut() }) else { return Status::Error };
+    guard(c, |it| {
+        if kind != TERMINATED {
+            return Status::Discard;
+        }
+        *value = it.terminated_by_model() as i32;
+        Status::Ok
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi2GetStringStatus(_c: *mut c_void, _kind: i32, _value: *mut *const c_char) -> Status {
+    Status::Discard
+}

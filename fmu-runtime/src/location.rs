@@ -1,0 +1,130 @@
+//! Where things are: resource URIs as importers really write them, and the inner FMU's files.
+
+use std::path::{Path, PathBuf};
+
+/// The plan's file name in the exported FMU's `resources`.
+pub const PLAN: &str = "plan.json";
+/// The folder in the exported FMU's `resources` that holds the inner FMU.
+pub const INNER: &str = "inner";
+
+/// FMI's name of the platform this is compiled for.
+pub const PLATFORM: &str = if cfg!(all(target_os = "linux", target_arch = "aarch64")) {
+    "aarch64-linux"
+} else if cfg!(all(target_os = "linux", target_pointer_width = "64")) {
+    "linux64"
+} else if cfg!(target_os = "linux") {
+    "linux32"
+} else if cfg!(all(windows, target_pointer_width = "64")) {
+    "win64"
+} else if cfg!(windows) {
+    "win32"
+} else {
+    "darwin64"
+};
+
+/// The extension of a shared library, with its dot.
+pub const LIBRARY_SUFFIX: &str = std::env::consts::DLL_SUFFIX;
+
+/// The library of an unpacked FMU, relative to its root.
+pub fn library(identifier: &str) -> PathBuf {
+    ["binaries", PLATFORM, &format!("{identifier}{LIBRARY_SUFFIX}")].iter().collect()
+}
+
+/// The path behind a `fmuResourceLocation`: `file:///path`, `file://host/path`, `file:/path`, with or without
+/// `%20`, or simply a path.
+pub fn path_from_uri(uri: &str) -> PathBuf {
+    let Some(rest) = strip_scheme(uri) else {
+        return PathBuf::from(uri); // a plain path: a `%20` in it is meant
+    };
+    let path = match rest.strip_prefix("//") {
+        // An authority: empty, `localhost`, or a host that only Windows can reach.
+        Some(with_host) => match with_host.find('/') {
+            Some(0) => with_host.to_string(),
+            Some(slash) if with_host[..slash].eq_ignore_ascii_case("localhost") => {
+                with_host[slash..].to_string()
+            }
+            // `file://C:/path` and `file://home/path`: sloppy, but meant as paths.
+            _ if cfg!(windows) => with_host.to_string(),
+            _ => format!("/{with_host}"),
+        },
+        None => rest.to_string(),
+    };
+    let path = decode(&path);
+    // `/C:/path` is `C:/path`.
+    let bytes = path.as_bytes();
+    let drive = bytes.len() > 2 && bytes[0] == b'/' && bytes[1].is_ascii_alphabetic() && bytes[2] == b':';
+    PathBuf::from(if drive { &path[1..] } else { &path[..] })
+}
+
+fn strip_scheme(uri: &str) -> Option<&str> {
+    let scheme = uri.get(..5)?;
+    scheme.eq_ignore_ascii_case("file:").then(|| &uri[5..])
+}
+
+/// `%20` and the like; what is not valid stays as it is.
+fn decode(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut i = 0;
+    while i < bytes.len() {
+        let hex = bytes.get(i + 1..i + 3).and_then(|hex| std::str::from_utf8(hex).ok());
+        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()).filter(|_| bytes[i] == b'%') {
+            Some(byte) => {
+                decoded.push(byte);
+                i += 3;
+            }
+            None => {
+                decoded.push(bytes[i]);
+                i += 1;
+            }
+        }
+    }
+    String::from_utf8(decoded).unwrap_or_else(|_| text.to_string())
+}
+
+/// `file:///...` for an absolute path.
+pub fn uri_from_path(path: &Path) -> String {
+    let text = path.to_string_lossy().replace('\\', "/");
+    let mut uri = String::from(if text.starts_with('/') { "file://" } else { "file:///" });
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' | b':' => {
+                uri.push(byte as char)
+            }
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_that_importers_use_names_the_same_folder() {
+        for uri in [
+            "file:///tmp/my%20fmu/resources",
+            "file:/tmp/my%20fmu/resources",
+            "FILE:///tmp/my fmu/resources",
+            "file://localhost/tmp/my%20fmu/resources",
+            "file:////tmp/my%20fmu/resources",
+            "/tmp/my fmu/resources",
+            "file://tmp/my%20fmu/resources",
+        ] {
+            let path = path_from_uri(uri);
+            let plain = path.to_string_lossy().replace("//", "/");
+            assert_eq!(plain, "/tmp/my fmu/resources", "from {uri}");
+        }
+        assert_eq!(path_from_uri("file:///C:/a%25b/resources"), PathBuf::from("C:/a%b/resources"));
+        assert_eq!(path_from_uri("/tmp/100%20"), PathBuf::from("/tmp/100%20"));
+        assert_eq!(path_from_uri("file:///tmp/100%"), PathBuf::from("/tmp/100%"));
+    }
+
+    #[test]
+    fn a_path_survives_its_uri() {
+        for path in ["/tmp/a b/ä%20#?", "/", "/x/y-z_1.~"] {
+            assert_eq!(path_from_uri(&uri_from_path(Path::new(path))), PathBuf::from(path));
+        }
+    }
+}
