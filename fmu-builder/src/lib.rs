@@ -1,1 +1,3 @@
 //! Skeleton.
+pub mod archive;
+pub mod quantity;
