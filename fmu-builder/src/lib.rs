@@ -1,3 +1,5 @@
 //! Skeleton.
 pub mod archive;
+pub mod inputs;
+pub mod progress;
 pub mod quantity;
