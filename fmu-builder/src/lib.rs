@@ -1,5 +1,6 @@
 //! Skeleton.
 pub mod archive;
+pub mod child;
 pub mod cli;
 pub mod inputs;
 pub mod progress;
