@@ -1,0 +1,849 @@
+//! Unzip an FMU safely; write one reproducibly.
+//!
+//! An FMU comes from elsewhere, so its archive is not trusted: every name is checked before
+//! the first byte is written, and sizes are held to what the directory declares. A refusal names the entry.
+//!
+//! The archive that we write depends on its content alone: fixed times, permissions, order and
+//! compression level. It is written aside and renamed, so that no half-written FMU is ever seen.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use zip::result::ZipError;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, System, ZipArchive, ZipWriter};
+
+/// Unpack `fmu` into the folder `into`, which is made if it is missing.
+pub fn unpack(fmu: &Path, into: &Path) -> Result<Unpacked, ArchiveError> {
+    unpack_within(fmu, into, &Limits::DEFAULT)
+}
+
+/// What an archive held, in its order. Names are normalised: `/` between the parts, none at the end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unpacked {
+    pub entries: Vec<UnpackedEntry>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnpackedEntry {
+    pub name: String,
+    pub is_dir: bool,
+    /// Permission bits, where the archive was made on a system that has them.
+    pub mode: Option<u32>,
+}
+
+impl UnpackedEntry {
+    pub fn executable(&self) -> bool {
+        self.mode.is_some_and(|mode| mode & 0o111 != 0)
+    }
+}
+
+/// One file of an archive to be written. A name that ends in `/` is an empty folder.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    pub name: String,
+    pub content: Content,
+    pub executable: bool,
+}
+
+#[derive(Debug, Clone)]
+pub enum Content {
+    Bytes(Vec<u8>),
+    File(PathBuf),
+}
+
+/// Write `files` as the archive `out`: the same files give the same bytes.
+///
+/// `out` is replaced only when everything is written. `modelDescription.xml` comes first, for readers
+/// that stream; the rest follows in the byte order of the names.
+pub fn pack(out: &Path, mut files: Vec<Entry>) -> Result<(), ArchiveError> {
+    for file in &mut files {
+        file.name = normal_name(&file.name)
+            .map(|name| if file.name.ends_with(['/', '\\']) { name + "/" } else { name })
+            .map_err(|why| refused(out, &file.name, why))?;
+    }
+    files.sort_by(|a, b| {
+        let rank = |entry: &Entry| entry.name != "modelDescription.xml";
+        (rank(a), &a.name).cmp(&(rank(b), &b.name))
+    });
+    let mut names = Names::default();
+    for file in &files {
+        let is_dir = file.name.ends_with('/');
+        names.add(file.name.trim_end_matches('/'), is_dir).map_err(|why| refused(out, &file.name, why))?;
+    }
+
+    // Through a link, the file it points to is replaced, as `cp` would do.
+    let target = match fs::metadata(out) {
+        Ok(found) if found.is_dir() => {
+            return Err(ArchiveError::OutIsFolder { path: out.into() });
+        }
+        Ok(found) if !found.is_file() => return Err(ArchiveError::OutIsSpecial { path: out.into() }),
+        Ok(_) => fs::canonicalize(out).map_err(io_error("write", out))?,
+        Err(_) => out.to_path_buf(),
+    };
+    let folder = match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    if !folder.is_dir() {
+        return Err(ArchiveError::NoFolder { path: out.into(), folder: folder.into() });
+    }
+    let aside = aside_in(folder).map_err(io_error("write", out))?;
+    write_zip(aside.as_file(), out, files)?;
+    aside.as_file().sync_all().map_err(io_error("write", out))?;
+    aside.persist(&target).map_err(|e| io_error("write", out)(e.error))?;
+    Ok(())
+}
+
+/// Do the two paths lead to one file? Links, soft and hard, are followed.
+pub fn same_file(a: &Path, b: &Path) -> bool {
+    match (fs::canonicalize(a), fs::canonicalize(b)) {
+        (Ok(a), Ok(b)) if a == b => true,
+        (Ok(a), Ok(b)) => same_inode(&a, &b),
+        // A file that is not there yet: its folder decides, so that `./x` is `x`.
+        (Err(_), Err(_)) => match (absent(a), absent(b)) {
+            (Some(a), Some(b)) => a == b,
+            _ => a == b,
+        },
+        _ => false,
+    }
+}
+
+/// Why an archive was refused, or could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    #[error("{} is not a zip archive ({found}); an FMU is a zip file", path.display())]
+    NotZip { path: PathBuf, found: String },
+    #[error("{} is a damaged or truncated zip archive ({what}); copy it again, or export it again", path.display())]
+    Damaged { path: PathBuf, what: String },
+    #[error("{}: entry {entry:?} {why}", path.display())]
+    Refused { path: PathBuf, entry: String, why: Refusal },
+    #[error("{} holds {found} entries, more than the {limit} that are accepted; re-export it with fewer resources", path.display())]
+    TooManyEntries { path: PathBuf, found: usize, limit: usize },
+    #[error("cannot {doing} {}: {source}", path.display())]
+    Io { doing: &'static str, path: PathBuf, source: io::Error },
+    #[error("cannot write {}: it is a folder; name a file in it, such as {}", path.display(), path.join("out.fmu").display())]
+    OutIsFolder { path: PathBuf },
+    #[error("cannot write {}: it is not an ordinary file; name another one", path.display())]
+    OutIsSpecial { path: PathBuf },
+    #[error("cannot write {}: there is no folder {}; create it first", path.display(), folder.display())]
+    NoFolder { path: PathBuf, folder: PathBuf },
+}
+
+/// What is wrong with one entry.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("leads out of the archive (`..`); an FMU may name only files inside itself")]
+    Escapes,
+    #[error("has an absolute name; an FMU may name only files inside itself")]
+    Absolute,
+    #[error("is a link or a special file; replace it by the file itself")]
+    Link,
+    #[error("cannot be a file name ({0}); rename it")]
+    BadName(&'static str),
+    #[error("appears twice (the other is {0:?}); file systems differ on which one counts, so remove one")]
+    Duplicate(String),
+    #[error("is a file, but other entries lie inside it as in a folder; rename one")]
+    FileAndFolder,
+    #[error("is encrypted; decrypt the archive first")]
+    Encrypted,
+    #[error("is compressed with {0}; zip it again with deflate, which the FMI standard asks for")]
+    Compression(String),
+    #[error("is damaged ({0}); copy the FMU again, or export it again")]
+    Damaged(String),
+    #[error("would bring the unpacked FMU to {0} bytes, more than the {1} that are accepted")]
+    TooLarge(u64, u64),
+    #[error(
+        "would bring the unpacked FMU to {0} bytes, more than {1} times the archive: it looks like a zip bomb"
+    )]
+    Bomb(u64, u64),
+}
+
+/// How much an archive may ask for. Deflate cannot exceed 1032:1, so the ratio stops archives whose
+/// entries share their data; small archives may have any ratio.
+struct Limits {
+    entries: usize,
+    total: u64,
+    ratio: u64,
+    ratio_from: u64,
+}
+
+impl Limits {
+    const DEFAULT: Limits = Limits { entries: 200_000, total: 8 << 30, ratio: 1000, ratio_from: 64 << 20 };
+}
+
+fn unpack_within(fmu: &Path, into: &Path, limits: &Limits) -> Result<Unpacked, ArchiveError> {
+    let mut archive = open(fmu)?;
+    if archive.len() > limits.entries {
+        let (found, limit) = (archive.len(), limits.entries);
+        return Err(ArchiveError::TooManyEntries { path: fmu.into(), found, limit });
+    }
+    let archive_size = fs::metadata(fmu).map_err(io_error("read", fmu))?.len();
+    if archive.has_duplicate_names()
+        && let Some(name) = repeated_name(&mut archive, fmu)?
+    {
+        return Err(refused(fmu, &name, Refusal::Duplicate(name.clone())));
+    }
+
+    // All names and declared sizes first: a refused archive leaves nothing behind.
+    let mut names = Names::default();
+    let mut total: u64 = 0;
+    let mut entries = Vec::with_capacity(archive.len());
+    for index in 0..archive.len() {
+        let found = archive.by_index_data(index).map_err(|e| damaged(fmu, e))?;
+        let raw = found.name().map_err(|e| damaged(fmu, e))?.into_owned();
+        let refuse = |why| refused(fmu, &raw, why);
+        if found.encrypted() {
+            return Err(refuse(Refusal::Encrypted));
+        }
+        let kind = (found.external_attributes() >> 16) & 0o170_000;
+        let has_modes = matches!(found.system(), System::Unix | System::OsDarwin);
+        if has_modes && !matches!(kind, 0 | 0o100_000 | 0o040_000) {
+            return Err(refuse(Refusal::Link));
+        }
+        if !matches!(found.compression(), CompressionMethod::Stored | CompressionMethod::Deflated) {
+            return Err(refuse(Refusal::Compression(format!("{:?}", found.compression()))));
+        }
+        let is_dir = raw.ends_with(['/', '\\']) || (has_modes && kind == 0o040_000);
+        let name = normal_name(&raw).map_err(refuse)?;
+        if name.is_empty() {
+            continue; // "./", which some zip programs write
+        }
+        names.add(&name, is_dir).map_err(refuse)?;
+        total = total.saturating_add(found.size());
+        if total > limits.total {
+            return Err(refuse(Refusal::TooLarge(total, limits.total)));
+        }
+        if total > limits.ratio_from && total / archive_size.max(1) > limits.ratio {
+            return Err(refuse(Refusal::Bomb(total, limits.ratio)));
+        }
+        let mode = has_modes.then(|| (found.external_attributes() >> 16) & 0o777).filter(|&mode| mode != 0);
+        entries.push((index, UnpackedEntry { name, is_dir, mode }));
+    }
+
+    fs::create_dir_all(into).map_err(io_error("create the folder", into))?;
+    let mut made = HashSet::new();
+    for (index, entry) in &entries {
+        let path = into.join(&entry.name);
+        let folder = if entry.is_dir { path.as_path() } else { path.parent().unwrap_or(into) };
+        if made.insert(folder.to_path_buf()) {
+            fs::create_dir_all(folder).map_err(io_error("create the folder", folder))?;
+        }
+        if !entry.is_dir {
+            extract(&mut archive, *index, fmu, entry, &path)?;
+        }
+    }
+    Ok(Unpacked { entries: entries.into_iter().map(|(_, entry)| entry).collect() })
+}
+
+fn open(fmu: &Path) -> Result<ZipArchive<BufReader<File>>, ArchiveError> {
+    let mut file = File::open(fmu).map_err(io_error("open", fmu))?;
+    let about = file.metadata().map_err(io_error("open", fmu))?;
+    let not_zip = |found: String| ArchiveError::NotZip { path: fmu.into(), found };
+    if about.is_dir() {
+        return Err(not_zip("it is a folder".into()));
+    }
+    let mut head = Vec::new();
+    Read::by_ref(&mut file).take(16).read_to_end(&mut head).map_err(io_error("read", fmu))?;
+    file.seek(SeekFrom::Start(0)).map_err(io_error("read", fmu))?;
+    ZipArchive::new(BufReader::new(file)).map_err(|e| match e {
+        ZipError::Io(e) if e.kind() != io::ErrorKind::UnexpectedEof => io_error("read", fmu)(e),
+        e if head.starts_with(b"PK") => damaged(fmu, e),
+        _ if head.is_empty() => not_zip("it is empty".into()),
+        _ => not_zip(format!("it begins with {}", shown(&head))),
+    })
+}
+
+fn extract(
+    archive: &mut ZipArchive<BufReader<File>>,
+    index: usize,
+    fmu: &Path,
+    entry: &UnpackedEntry,
+    path: &Path,
+) -> Result<(), ArchiveError> {
+    let broken = |what: String| refused(fmu, &entry.name, Refusal::Damaged(what));
+    let mut content = archive.by_index(index).map_err(|e| broken(e.to_string()))?;
+    let declared = content.size();
+    // `create_new`: nothing that lies there already, a link least of all, is written through.
+    let mut file =
+        OpenOptions::new().write(true).create_new(true).open(path).map_err(io_error("write", path))?;
+    let mut written: u64 = 0;
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        let n = match content.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(n) => n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            Err(e) => return Err(broken(e.to_string())),
+        };
+        written += n as u64;
+        if written > declared {
+            break;
+        }
+        file.write_all(&buffer[..n]).map_err(io_error("write", path))?;
+    }
+    if written != declared {
+        return Err(broken(format!("it declares {declared} bytes but holds {written}")));
+    }
+    set_executable(&file, entry.executable()).map_err(io_error("write", path))
+}
+
+/// The first file that the central directory lists twice. The zip crate keeps only the last of such
+/// entries and says that there were some, not which.
+fn repeated_name(
+    archive: &mut ZipArchive<BufReader<File>>,
+    fmu: &Path,
+) -> Result<Option<String>, ArchiveError> {
+    let mut file = BufReader::new(File::open(fmu).map_err(io_error("open", fmu))?);
+    file.seek(SeekFrom::Start(archive.central_directory_start())).map_err(io_error("read", fmu))?;
+    let mut seen = HashSet::new();
+    loop {
+        let mut header = [0u8; 46];
+        if file.read_exact(&mut header).is_err() || !header.starts_with(b"PK\x01\x02") {
+            return Ok(None); // only folders were repeated, which is harmless
+        }
+        let length = |at: usize| usize::from(u16::from_le_bytes([header[at], header[at + 1]]));
+        let mut name = vec![0; length(28)];
+        file.read_exact(&mut name).map_err(io_error("read", fmu))?;
+        file.seek_relative((length(30) + length(32)) as i64).map_err(io_error("read", fmu))?;
+        if !name.ends_with(b"/") && !name.ends_with(b"\\") && !seen.insert(name.clone()) {
+            return Ok(Some(String::from_utf8_lossy(&name).into_owned()));
+        }
+    }
+}
+
+/// The name with `/` between its parts and nothing at the ends, or why it cannot be used.
+/// Backslashes count as separators: some Windows tools write them, against the zip standard.
+fn normal_name(raw: &str) -> Result<String, Refusal> {
+    if raw.len() > 4096 {
+        return Err(Refusal::BadName("longer than 4096 bytes"));
+    }
+    if raw.contains('\0') {
+        return Err(Refusal::BadName("it contains a NUL byte"));
+    }
+    if raw.starts_with(['/', '\\']) || matches!(raw.as_bytes(), [c, b':', ..] if c.is_ascii_alphabetic()) {
+        return Err(Refusal::Absolute);
+    }
+    if cfg!(windows) && raw.contains(':') {
+        return Err(Refusal::BadName("Windows gives the colon another meaning"));
+    }
+    let parts: Vec<&str> = raw.split(['/', '\\']).filter(|part| !matches!(*part, "" | ".")).collect();
+    if parts.contains(&"..") {
+        return Err(Refusal::Escapes);
+    }
+    if parts.len() > 100 {
+        return Err(Refusal::BadName("more than 100 folders deep"));
+    }
+    Ok(parts.join("/"))
+}
+
+/// The names of one archive, compared as a case-insensitive file system does.
+#[derive(Default)]
+struct Names {
+    seen: HashMap<String, Seen>,
+}
+
+enum Seen {
+    Folder,
+    File(String),
+}
+
+impl Names {
+    fn add(&mut self, name: &str, is_dir: bool) -> Result<(), Refusal> {
+        let key = name.to_lowercase();
+        for (slash, _) in key.match_indices('/') {
+            if let Seen::File(_) = self.seen.entry(key[..slash].into()).or_insert(Seen::Folder) {
+                return Err(Refusal::FileAndFolder);
+            }
+        }
+        match (self.seen.get(&key), is_dir) {
+            (None, true) => self.seen.insert(key, Seen::Folder),
+            (None, false) => self.seen.insert(key, Seen::File(name.into())),
+            (Some(Seen::Folder), true) => None, // said twice, harmless
+            (Some(Seen::File(other)), false) => return Err(Refusal::Duplicate(other.clone())),
+            _ => return Err(Refusal::FileAndFolder),
+        };
+        Ok(())
+    }
+}
+
+fn write_zip(file: &File, out: &Path, files: Vec<Entry>) -> Result<(), ArchiveError> {
+    let zip_error = |e: ZipError| match e {
+        ZipError::Io(e) => io_error("write", out)(e),
+        e => io_error("write", out)(io::Error::other(e)),
+    };
+    let mut zip = ZipWriter::new(BufWriter::new(file));
+    for entry in files {
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Deflated)
+            .compression_level(Some(6))
+            .last_modified_time(DateTime::default()) // 1980-01-01 00:00
+            .system(System::Unix)
+            .unix_permissions(if entry.executable || entry.name.ends_with('/') { 0o755 } else { 0o644 });
+        if entry.name.ends_with('/') {
+            zip.add_directory(&*entry.name, options).map_err(zip_error)?;
+            continue;
+        }
+        match entry.content {
+            Content::Bytes(bytes) => {
+                let large = bytes.len() as u64 >= zip::ZIP64_BYTES_THR;
+                zip.start_file(&*entry.name, options.large_file(large)).map_err(zip_error)?;
+                zip.write_all(&bytes).map_err(io_error("write", out))?;
+            }
+            Content::File(path) => {
+                let mut source = File::open(&path).map_err(io_error("read", &path))?;
+                let size = source.metadata().map_err(io_error("read", &path))?.len();
+                // Deflate can grow a file a little: decide on zip64 well below the limit.
+                let large = size >= zip::ZIP64_BYTES_THR - (64 << 20);
+                zip.start_file(&*entry.name, options.large_file(large)).map_err(zip_error)?;
+                copy(&mut source, &mut zip, &path, out)?;
+            }
+        }
+    }
+    let mut file = zip.finish().map_err(zip_error)?;
+    file.flush().map_err(io_error("write", out))
+}
+
+/// `io::copy`, except that the error says which side failed.
+fn copy(from: &mut impl Read, to: &mut impl Write, source: &Path, out: &Path) -> Result<(), ArchiveError> {
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(n) => to.write_all(&buffer[..n]).map_err(io_error("write", out))?,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(io_error("read", source)(e)),
+        }
+    }
+}
+
+/// A file beside the one to be written, with the permissions of any new file: `tempfile` alone
+/// would make it private, and the FMU would be so after the rename.
+fn aside_in(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".fmu-build-").suffix(".part");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // less the umask
+    builder.tempfile_in(folder)
+}
+
+#[cfg(unix)]
+fn set_executable(file: &File, executable: bool) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    if !executable {
+        return Ok(());
+    }
+    let mode = file.metadata()?.permissions().mode();
+    file.set_permissions(PermissionsExt::from_mode(mode | ((mode & 0o444) >> 2)))
+}
+
+#[cfg(not(unix))]
+fn set_executable(_: &File, _: bool) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(unix)]
+fn same_inode(a: &Path, b: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (fs::metadata(a), fs::metadata(b)) {
+        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn same_inode(_: &Path, _: &Path) -> bool {
+    false
+}
+
+/// The full path of a file that does not exist, in a folder that does.
+fn absent(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Some(fs::canonicalize(folder).ok()?.join(path.file_name()?))
+}
+
+/// The first bytes of a file, for a person: as text where they are text.
+fn shown(head: &[u8]) -> String {
+    if head.iter().all(|b| (b' '..=b'~').contains(b) || b"\r\n\t".contains(b)) {
+        format!("{:?}", String::from_utf8_lossy(head))
+    } else {
+        let hex: Vec<String> = head.iter().take(8).map(|b| format!("{b:02x}")).collect();
+        format!("the bytes {}", hex.join(" "))
+    }
+}
+
+fn io_error(doing: &'static str, path: &Path) -> impl Fn(io::Error) -> ArchiveError {
+    move |source| ArchiveError::Io { doing, path: path.into(), source }
+}
+
+fn damaged(path: &Path, what: ZipError) -> ArchiveError {
+    ArchiveError::Damaged { path: path.into(), what: what.to_string() }
+}
+
+fn refused(path: &Path, entry: &str, why: Refusal) -> ArchiveError {
+    ArchiveError::Refused { path: path.into(), entry: entry.into(), why }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// One entry, written byte by byte: most of what is tested here no zip program would write.
+    #[derive(Clone)]
+    struct Raw {
+        name: Vec<u8>,
+        data: Vec<u8>,
+        method: u16,
+        flags: u16,
+        mode: u32,
+        declared: Option<u32>,
+    }
+
+    fn raw(name: &str) -> Raw {
+        Raw {
+            name: name.into(),
+            data: b"content".to_vec(),
+            method: 0,
+            flags: 0,
+            mode: 0o100_644,
+            declared: None,
+        }
+    }
+
+    fn crc32(data: &[u8]) -> u32 {
+        !data.iter().fold(!0u32, |crc, &byte| {
+            (0..8)
+                .fold(crc ^ u32::from(byte), |c, _| if c & 1 == 1 { (c >> 1) ^ 0xedb8_8320 } else { c >> 1 })
+        })
+    }
+
+    fn zip_bytes(entries: &[Raw]) -> Vec<u8> {
+        let (mut body, mut directory) = (Vec::new(), Vec::new());
+        for e in entries {
+            let offset = body.len() as u32;
+            let size = e.declared.unwrap_or(e.data.len() as u32);
+            let mut common = Vec::new();
+            for v in [20, e.flags, e.method, 0, 0x21] {
+                common.extend(v.to_le_bytes());
+            }
+            for v in [crc32(&e.data), e.data.len() as u32, size] {
+                common.extend(v.to_le_bytes());
+            }
+            common.extend((e.name.len() as u16).to_le_bytes());
+            common.extend([0, 0]);
+            body.extend(b"PK\x03\x04");
+            body.extend(&common);
+            body.extend(&e.name);
+            body.extend(&e.data);
+            directory.extend(b"PK\x01\x02\x1e\x03");
+            directory.extend(&common);
+            directory.extend([0; 6]);
+            directory.extend((e.mode << 16).to_le_bytes());
+            directory.extend(offset.to_le_bytes());
+            directory.extend(&e.name);
+        }
+        let (start, n) = (body.len() as u32, entries.len() as u16);
+        body.extend(&directory);
+        body.extend(b"PK\x05\x06\0\0\0\0");
+        body.extend(n.to_le_bytes());
+        body.extend(n.to_le_bytes());
+        body.extend((directory.len() as u32).to_le_bytes());
+        body.extend(start.to_le_bytes());
+        body.extend([0, 0]);
+        body
+    }
+
+    struct Case {
+        folder: tempfile::TempDir,
+    }
+
+    impl Case {
+        fn new(bytes: &[u8]) -> Case {
+            let folder = tempfile::tempdir().unwrap();
+            fs::write(folder.path().join("in.fmu"), bytes).unwrap();
+            Case { folder }
+        }
+        fn fmu(&self) -> PathBuf {
+            self.folder.path().join("in.fmu")
+        }
+        fn target(&self) -> PathBuf {
+            self.folder.path().join("unpacked")
+        }
+        fn unpack(&self) -> Result<Unpacked, ArchiveError> {
+            unpack(&self.fmu(), &self.target())
+        }
+    }
+
+    fn refusal(entries: &[Raw]) -> (String, Refusal) {
+        let case = Case::new(&zip_bytes(entries));
+        let answer = match case.unpack() {
+            Err(ArchiveError::Refused { entry, why, .. }) => (entry, why),
+            other => panic!("{other:?}"),
+        };
+        let left = fs::read_dir(case.folder.path()).unwrap().count();
+        assert!(left <= 2, "something was written outside the folder");
+        answer
+    }
+
+    #[test]
+    fn a_plain_archive_comes_out_as_it_went_in() {
+        let mut library = raw("binaries/linux64/m.so");
+        library.mode = 0o100_755;
+        let mut folder = raw("resources/");
+        (folder.data, folder.mode) = (vec![], 0o040_755);
+        let case = Case::new(&zip_bytes(&[raw("modelDescription.xml"), library, folder]));
+        let entries = case.unpack().unwrap().entries;
+        let names: Vec<_> = entries.iter().map(|e| (e.name.as_str(), e.is_dir, e.executable())).collect();
+        let expected = [
+            ("modelDescription.xml", false, false),
+            ("binaries/linux64/m.so", false, true),
+            ("resources", true, true),
+        ];
+        assert_eq!(names, expected);
+        assert_eq!(fs::read(case.target().join("binaries/linux64/m.so")).unwrap(), b"content");
+        assert!(case.target().join("resources").is_dir());
+    }
+
+    #[test]
+    fn names_that_leave_the_archive_are_refused() {
+        for (name, why) in [
+            ("../evil", Refusal::Escapes),
+            ("a/../../evil", Refusal::Escapes),
+            ("a\\..\\evil", Refusal::Escapes),
+            ("..", Refusal::Escapes),
+            ("/etc/evil", Refusal::Absolute),
+            ("\\\\server\\evil", Refusal::Absolute),
+            ("C:\\evil", Refusal::Absolute),
+            ("c:evil", Refusal::Absolute),
+            ("a\0b", Refusal::BadName("it contains a NUL byte")),
+        ] {
+            assert_eq!(refusal(&[raw("modelDescription.xml"), raw(name)]), (name.to_string(), why));
+        }
+    }
+
+    #[test]
+    fn a_refused_archive_leaves_nothing_behind() {
+        let case = Case::new(&zip_bytes(&[raw("modelDescription.xml"), raw("../evil")]));
+        case.unpack().unwrap_err();
+        assert!(!case.target().exists());
+        assert!(!case.folder.path().join("evil").exists());
+    }
+
+    #[test]
+    fn links_and_special_files_are_refused() {
+        for mode in [0o120_777, 0o010_644, 0o060_644] {
+            let mut link = raw("resources/link");
+            (link.mode, link.data) = (mode, b"/etc/passwd".to_vec());
+            assert_eq!(refusal(&[link]), ("resources/link".into(), Refusal::Link));
+        }
+    }
+
+    #[test]
+    fn duplicates_are_refused_in_every_disguise() {
+        for (first, second) in
+            [("a/b", "a/b"), ("a/b", "A/B"), ("a/b", "a\\b"), ("a/b", "a//b"), ("a", "./a"), ("É", "é")]
+        {
+            let (entry, why) = refusal(&[raw("modelDescription.xml"), raw(first), raw(second)]);
+            assert_eq!((entry.as_str(), why), (second, Refusal::Duplicate(first.into())));
+        }
+        let mut folder = raw("a/");
+        folder.data.clear();
+        Case::new(&zip_bytes(&[folder.clone(), folder])).unpack().expect("a folder may be named twice");
+    }
+
+    #[test]
+    fn a_file_cannot_be_a_folder_too() {
+        assert_eq!(refusal(&[raw("a"), raw("a/b")]), ("a/b".into(), Refusal::FileAndFolder));
+        assert_eq!(refusal(&[raw("a/b"), raw("a")]), ("a".into(), Refusal::FileAndFolder));
+        assert_eq!(refusal(&[raw("a/b"), raw("A")]), ("A".into(), Refusal::FileAndFolder));
+    }
+
+    #[test]
+    fn encryption_and_strange_compression_are_refused() {
+        let mut secret = raw("secret");
+        secret.flags = 1;
+        assert_eq!(refusal(&[secret]), ("secret".into(), Refusal::Encrypted));
+        let mut lzma = raw("lzma");
+        lzma.method = 14;
+        let (entry, why) = refusal(&[lzma]);
+        assert_eq!(entry, "lzma");
+        assert!(matches!(why, Refusal::Compression(_)), "{why}");
+    }
+
+    #[test]
+    fn backslashes_separate_folders() {
+        let case = Case::new(&zip_bytes(&[raw("resources\\deep\\table.csv")]));
+        assert_eq!(case.unpack().unwrap().entries[0].name, "resources/deep/table.csv");
+        assert!(case.target().join("resources").join("deep").join("table.csv").is_file());
+    }
+
+    #[test]
+    fn names_in_code_page_437_are_read() {
+        let mut german = raw("");
+        german.name = b"resources/W\x84rme.txt".to_vec();
+        let case = Case::new(&zip_bytes(&[german]));
+        assert_eq!(case.unpack().unwrap().entries[0].name, "resources/Wärme.txt");
+    }
+
+    #[test]
+    fn what_is_no_archive_is_said_to_be_none() {
+        let message = |bytes: &[u8]| Case::new(bytes).unpack().unwrap_err().to_string();
+        let html = message(b"<!DOCTYPE html><html>");
+        assert!(html.ends_with(
+            "in.fmu is not a zip archive (it begins with \"<!DOCTYPE html><\"); an FMU is a zip file"
+        ));
+        assert!(message(b"\x7fELF\x02\x01\x01\0").contains("the bytes 7f 45 4c 46"));
+        assert!(message(b"").contains("it is empty"));
+        let case = Case::new(b"");
+        let folder = unpack(case.folder.path(), &case.target()).unwrap_err().to_string();
+        assert!(folder.contains("it is a folder"), "{folder}");
+        let missing = unpack(&case.folder.path().join("no.fmu"), &case.target()).unwrap_err().to_string();
+        assert!(missing.starts_with("cannot open "), "{missing}");
+    }
+
+    /// Cut anywhere, an archive is refused; it never panics and never comes out whole.
+    #[test]
+    fn truncated_archives_are_refused() {
+        let whole = zip_bytes(&[raw("modelDescription.xml"), raw("a/b")]);
+        for length in 1..whole.len() {
+            let message = Case::new(&whole[..length]).unpack().unwrap_err().to_string();
+            assert!(length < 2 || message.contains("damaged or truncated"), "{length}: {message}");
+        }
+    }
+
+    #[test]
+    fn changed_content_is_noticed() {
+        let mut bytes = zip_bytes(&[raw("a")]);
+        let at = bytes.windows(7).position(|w| w == b"content").unwrap();
+        bytes[at] ^= 1;
+        let message = Case::new(&bytes).unpack().unwrap_err().to_string();
+        assert!(message.contains("entry \"a\" is damaged"), "{message}");
+    }
+
+    #[test]
+    fn an_entry_that_lies_about_its_size_is_refused() {
+        for lie in [3, 70] {
+            let mut liar = raw("liar");
+            liar.declared = Some(lie);
+            let (entry, why) = refusal(&[liar]);
+            assert_eq!(entry, "liar");
+            assert!(matches!(why, Refusal::Damaged(_)), "{lie}: {why}");
+        }
+    }
+
+    #[test]
+    fn bombs_are_refused_by_what_they_declare() {
+        let limits = Limits { entries: 3, total: 10_000, ratio: 10, ratio_from: 1000 };
+        let unpack = |entries: &[Raw]| {
+            let case = Case::new(&zip_bytes(entries));
+            unpack_within(&case.fmu(), &case.target(), &limits).unwrap_err()
+        };
+        let mut bomb = raw("bomb");
+        bomb.declared = Some(9_999);
+        let refused = unpack(&[bomb.clone()]);
+        assert!(matches!(refused, ArchiveError::Refused { why: Refusal::Bomb(9_999, 10), .. }), "{refused}");
+        bomb.declared = Some(10_001);
+        let refused = unpack(&[bomb]);
+        assert!(
+            matches!(refused, ArchiveError::Refused { why: Refusal::TooLarge(10_001, _), .. }),
+            "{refused}"
+        );
+        let many = unpack(&[raw("a"), raw("b"), raw("c"), raw("d")]);
+        assert!(matches!(many, ArchiveError::TooManyEntries { found: 4, limit: 3, .. }), "{many}");
+    }
+
+    fn file(name: &str, bytes: &[u8]) -> Entry {
+        Entry { name: name.into(), content: Content::Bytes(bytes.to_vec()), executable: false }
+    }
+
+    #[test]
+    fn the_same_files_give_the_same_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = (folder.path().join("one.fmu"), folder.path().join("two.fmu"));
+        let source = folder.path().join("source");
+        fs::write(&source, b"library").unwrap();
+        let library =
+            Entry { name: "binaries/m.so".into(), content: Content::File(source), executable: true };
+        pack(&one, vec![file("a", b"1"), library, file("modelDescription.xml", b"<x/>"), file("r/", b"")])
+            .unwrap();
+        pack(
+            &two,
+            vec![
+                file("r/", b""),
+                Entry { executable: true, ..file("binaries\\m.so", b"library") },
+                file("modelDescription.xml", b"<x/>"),
+                file("a", b"1"),
+            ],
+        )
+        .unwrap();
+        assert_eq!(fs::read(&one).unwrap(), fs::read(&two).unwrap());
+        let unpacked = unpack(&one, &folder.path().join("out")).unwrap();
+        let names: Vec<_> = unpacked.entries.iter().map(|e| (e.name.as_str(), e.mode)).collect();
+        let expected = [
+            ("modelDescription.xml", Some(0o644)),
+            ("a", Some(0o644)),
+            ("binaries/m.so", Some(0o755)),
+            ("r", Some(0o755)),
+        ];
+        assert_eq!(names, expected);
+        assert_eq!(fs::read(folder.path().join("out/binaries/m.so")).unwrap(), b"library");
+    }
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file_and_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out.fmu");
+        fs::write(&out, b"old").unwrap();
+        let absent =
+            Entry { name: "b".into(), content: Content::File("/no/such/file".into()), executable: false };
+        let message = pack(&out, vec![file("a", b"1"), absent]).unwrap_err().to_string();
+        assert!(message.starts_with("cannot read /no/such/file"), "{message}");
+        assert_eq!(fs::read(&out).unwrap(), b"old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn places_that_cannot_be_written_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let message = |out: &Path| pack(out, vec![file("a", b"1")]).unwrap_err().to_string();
+        assert!(message(folder.path()).contains("it is a folder; name a file in it"));
+        let nowhere = message(&folder.path().join("no/out.fmu"));
+        assert!(nowhere.contains("there is no folder") && nowhere.contains("create it first"), "{nowhere}");
+        #[cfg(unix)]
+        assert!(message(Path::new("/dev/null")).contains("not an ordinary file"));
+        assert!(pack(&folder.path().join("x"), vec![file("a", b""), file("A", b"")]).is_err());
+        assert!(pack(&folder.path().join("x"), vec![file("../a", b"")]).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_new_archive_has_the_permissions_of_any_new_file() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let (out, plain) = (folder.path().join("out.fmu"), folder.path().join("plain"));
+        pack(&out, vec![file("a", b"1")]).unwrap();
+        fs::write(&plain, b"").unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode(&out), mode(&plain));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn one_file_under_two_names_is_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("a"), b"").unwrap();
+        fs::write(at("b"), b"").unwrap();
+        std::os::unix::fs::symlink(at("a"), at("soft")).unwrap();
+        fs::hard_link(at("a"), at("hard")).unwrap();
+        assert!(same_file(&at("a"), &at("a")));
+        assert!(same_file(&at("a"), &at("soft")));
+        assert!(same_file(&at("hard"), &at("soft")));
+        assert!(!same_file(&at("a"), &at("b")));
+        assert!(!same_file(&at("a"), &at("new")));
+        assert!(same_file(&at("new"), &at("./new")));
+    }
+}

@@ -1,0 +1,446 @@
+//! Input signals from a CSV file, with FMPy's meaning.
+//!
+//! The first row names the columns, `time` first; every other row holds their values at one time. Times do not
+//! decrease, and a repeated time is a jump. Continuous variables are interpolated linearly, others hold the last
+//! value; before the first row and after the last, the nearest one counts.
+//!
+//! FMPy (`simulation.py`, class `Input`) is followed except in two places. It takes times within a relative
+//! 1e-9 for equal, which at t = 1e6 s is a millisecond; here it is 1e-12, enough for the rounding of t0 + k h.
+//! And a jump at the very first time is a jump here, where FMPy keeps the value before it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The table; columns are counted from 0, without the time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InputTable {
+    time: Vec<f64>,
+    columns: Vec<Column>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Column {
+    name: String,
+    cells: Cells,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Cells {
+    Numbers(Vec<f64>),
+    Text(Vec<String>),
+}
+
+impl InputTable {
+    /// Read a table of numbers; `true` and `false` count as 1 and 0.
+    pub fn read(path: &Path) -> Result<InputTable, InputError> {
+        InputTable::read_with(path, |_| false)
+    }
+
+    /// Read a table in which the columns that `is_text` picks by name are kept as they are written:
+    /// String variables, and columns that the model does not know.
+    pub fn read_with(path: &Path, is_text: impl Fn(&str) -> bool) -> Result<InputTable, InputError> {
+        let in_file = |fault| InputError { path: path.into(), fault };
+        let bytes = fs::read(path).map_err(|e| in_file(Fault::Unreadable(e.to_string())))?;
+        let text = String::from_utf8(bytes)
+            .map_err(|e| in_file(Fault::NotText { offset: e.utf8_error().valid_up_to() }))?;
+        parse(&text, is_text).map_err(in_file)
+    }
+
+    /// The place of the column of this name.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name == name)
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|column| column.name.as_str())
+    }
+
+    /// The times of the rows, never decreasing and never empty.
+    pub fn times(&self) -> &[f64] {
+        &self.time
+    }
+
+    /// A continuous signal at `t`: interpolated; at a jump, the value after it.
+    pub fn value_continuous(&self, column: usize, t: f64) -> f64 {
+        let (time, values, t) = (&self.time, self.numbers(column), self.snap(t));
+        let after = time.partition_point(|&row| row <= t);
+        interpolate(time, values, after, t)
+    }
+
+    /// As [`value_continuous`](Self::value_continuous), but at a jump the value before it.
+    pub fn value_before(&self, column: usize, t: f64) -> f64 {
+        let (time, values, t) = (&self.time, self.numbers(column), self.snap(t));
+        let after = time.partition_point(|&row| row < t);
+        // Exactly on a row, that row is the left limit, the first of equals.
+        if time.get(after) == Some(&t) { values[after] } else { interpolate(time, values, after, t) }
+    }
+
+    /// A held signal at `t`: the last value at or before it.
+    pub fn value_held(&self, column: usize, t: f64) -> f64 {
+        self.numbers(column)[self.row_at(t)]
+    }
+
+    /// A held signal just before `t`: what it was until a change at `t` itself.
+    pub fn held_before(&self, column: usize, t: f64) -> f64 {
+        let t = self.snap(t);
+        self.numbers(column)[self.time.partition_point(|&row| row < t).saturating_sub(1)]
+    }
+
+    /// The text at `t` of a column that was read as text; numbers are written out.
+    pub fn text_held(&self, column: usize, t: f64) -> String {
+        match &self.columns[column].cells {
+            Cells::Text(cells) => cells[self.row_at(t)].clone(),
+            Cells::Numbers(_) => self.value_held(column, t).to_string(),
+        }
+    }
+
+    /// The times, ascending, at which an integrator must stop: where a time is repeated, and where one of the columns
+    /// `held` changes.
+    pub fn event_times(&self, held: &[usize]) -> Vec<f64> {
+        let changed = |row: usize| {
+            held.iter().any(|&column| match &self.columns[column].cells {
+                Cells::Numbers(v) => v[row] != v[row - 1],
+                Cells::Text(v) => v[row] != v[row - 1],
+            })
+        };
+        let mut events: Vec<f64> = (1..self.time.len())
+            .filter(|&row| self.time[row] == self.time[row - 1] || changed(row))
+            .map(|row| self.time[row])
+            .collect();
+        events.dedup();
+        events
+    }
+
+    fn row_at(&self, t: f64) -> usize {
+        let t = self.snap(t);
+        self.time.partition_point(|&row| row <= t).saturating_sub(1)
+    }
+
+    /// Panics on a column that was read as text: only the caller chose it to be that.
+    fn numbers(&self, column: usize) -> &[f64] {
+        match &self.columns[column].cells {
+            Cells::Numbers(values) => values,
+            Cells::Text(_) => panic!("column {:?} was read as text", self.columns[column].name),
+        }
+    }
+
+    /// The row time that `t` means. A master counts t0 + k h, which may miss the decimal number in the
+    /// file by a rounding; a jump must not come one step late for that.
+    fn snap(&self, t: f64) -> f64 {
+        let next = self.time.partition_point(|&row| row < t);
+        let near = |row: f64| (row - t).abs() <= 1e-12 * row.abs().max(t.abs());
+        let candidates = [next.checked_sub(1), Some(next)];
+        candidates
+            .into_iter()
+            .flatten()
+            .filter_map(|at| self.time.get(at).copied())
+            .filter(|&row| near(row))
+            .min_by(|a, b| (a - t).abs().total_cmp(&(b - t).abs()))
+            .unwrap_or(t)
+    }
+}
+
+/// Between the rows `after - 1` and `after`; beyond the ends, the outermost value.
+fn interpolate(time: &[f64], values: &[f64], after: usize, t: f64) -> f64 {
+    if after == 0 {
+        return values[0];
+    }
+    if after == time.len() {
+        return values[after - 1];
+    }
+    let (t0, t1) = (time[after - 1], time[after]);
+    let w0 = (t1 - t) / (t1 - t0);
+    w0 * values[after - 1] + (1.0 - w0) * values[after]
+}
+
+/// Why a file of inputs was refused.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{}{fault}", path.display())]
+pub struct InputError {
+    pub path: PathBuf,
+    pub fault: Fault,
+}
+
+/// What is wrong, and where; lines count from 1.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Fault {
+    #[error(" cannot be read: {0}")]
+    Unreadable(String),
+    #[error(" is not text (byte {offset} is not UTF-8); save it as UTF-8 CSV")]
+    NotText { offset: usize },
+    #[error(" is empty; its first line must name the columns: time, then variables of the FMU")]
+    Empty,
+    #[error(" has a header but no rows; give at least one row of values")]
+    NoRows,
+    #[error(
+        ", line {line}: the first column is {found:?}; it must be \"time\", and commas must separate the columns"
+    )]
+    NoTime { line: usize, found: String },
+    #[error(", line {line}: column {column} has no name; name it after a variable of the FMU")]
+    NoName { line: usize, column: usize },
+    #[error(", line {line}: two columns are named {name:?}; remove one")]
+    DuplicateColumn { line: usize, name: String },
+    #[error(
+        ", line {line}: {found} values where the header names {expected} columns; \
+         write one value for each, with a decimal point, not a comma"
+    )]
+    Ragged { line: usize, found: usize, expected: usize },
+    #[error(
+        ", line {line}, column {column:?}: {found:?} is not a finite number; write one such as 0.5 or -1e-3"
+    )]
+    NotNumber { line: usize, column: String, found: String },
+    #[error(
+        ", line {line}: time goes back from {before} to {found}; sort the rows by time (an equal time is a jump)"
+    )]
+    TimeGoesBack { line: usize, before: f64, found: f64 },
+    #[error(", line {line}: a quote is opened and not closed; close it on the same line")]
+    OpenQuote { line: usize },
+}
+
+fn parse(text: &str, is_text: impl Fn(&str) -> bool) -> Result<InputTable, Fault> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text); // Excel's mark of UTF-8
+    let mut lines = text.lines().enumerate().map(|(i, line)| (i + 1, line));
+    let mut lines = lines.by_ref().filter(|(_, line)| !line.trim().is_empty());
+
+    let (line, header) = lines.next().ok_or(Fault::Empty)?;
+    let names = cells(header).ok_or(Fault::OpenQuote { line })?;
+    if !names[0].eq_ignore_ascii_case("time") {
+        return Err(Fault::NoTime { line, found: names[0].clone() });
+    }
+    let mut columns: Vec<Column> = Vec::new();
+    for (at, name) in names[1..].iter().enumerate() {
+        if name.is_empty() {
+            return Err(Fault::NoName { line, column: at + 2 });
+        }
+        if name.eq_ignore_ascii_case("time") || columns.iter().any(|column| column.name == *name) {
+            return Err(Fault::DuplicateColumn { line, name: name.clone() });
+        }
+        let cells = if is_text(name) { Cells::Text(vec![]) } else { Cells::Numbers(vec![]) };
+        columns.push(Column { name: name.clone(), cells });
+    }
+
+    let mut time: Vec<f64> = Vec::new();
+    for (line, row) in lines {
+        let row = cells(row).ok_or(Fault::OpenQuote { line })?;
+        if row.len() != names.len() {
+            return Err(Fault::Ragged { line, found: row.len(), expected: names.len() });
+        }
+        let not_number =
+            |column: &str, found: &str| Fault::NotNumber { line, column: column.into(), found: found.into() };
+        let found = number(&row[0]).ok_or_else(|| not_number(&names[0], &row[0]))?;
+        if let Some(&before) = time.last()
+            && found < before
+        {
+            return Err(Fault::TimeGoesBack { line, before, found });
+        }
+        time.push(found);
+        for (column, cell) in columns.iter_mut().zip(row.into_iter().skip(1)) {
+            match &mut column.cells {
+                Cells::Text(cells) => cells.push(cell),
+                Cells::Numbers(values) => {
+                    let value = boolean(&cell).or_else(|| number(&cell));
+                    values.push(value.ok_or_else(|| not_number(&column.name, &cell))?);
+                }
+            }
+        }
+    }
+    if time.is_empty() { Err(Fault::NoRows) } else { Ok(InputTable { time, columns }) }
+}
+
+/// The cells of one line, trimmed; `None` if a quote stays open. A quote opens only at the start of
+/// a cell, and a doubled one stands for itself.
+fn cells(line: &str) -> Option<Vec<String>> {
+    let mut cells = Vec::new();
+    let mut rest = line;
+    loop {
+        rest = rest.trim_start();
+        let mut cell = String::new();
+        if let Some(quoted) = rest.strip_prefix('"') {
+            rest = quoted;
+            loop {
+                let end = rest.find('"')?;
+                cell.push_str(&rest[..end]);
+                rest = &rest[end + 1..];
+                match rest.strip_prefix('"') {
+                    Some(more) => {
+                        cell.push('"');
+                        rest = more;
+                    }
+                    None => break,
+                }
+            }
+        }
+        let end = rest.find(',').unwrap_or(rest.len());
+        cell.push_str(rest[..end].trim_end());
+        cells.push(cell);
+        match rest[end..].strip_prefix(',') {
+            Some(more) => rest = more,
+            None => return Some(cells),
+        }
+    }
+}
+
+fn number(cell: &str) -> Option<f64> {
+    cell.parse().ok().filter(|value: &f64| value.is_finite())
+}
+
+fn boolean(cell: &str) -> Option<f64> {
+    if cell.eq_ignore_ascii_case("true") {
+        Some(1.0)
+    } else if cell.eq_ignore_ascii_case("false") {
+        Some(0.0)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn table(text: &str) -> InputTable {
+        parse(text, |_| false).unwrap()
+    }
+
+    fn fault(text: &str) -> Fault {
+        parse(text, |_| false).unwrap_err()
+    }
+
+    #[test]
+    fn headers_may_be_quoted_and_hold_commas() {
+        let csv = "\u{feff}\"Time\", \"r[1,2]\" ,u,\"say \"\"x\"\"\"\r\n0,1,true,3\r\n\r\n1,2,FALSE,4\r\n";
+        let table = table(csv);
+        assert_eq!(table.names().collect::<Vec<_>>(), ["r[1,2]", "u", "say \"x\""]);
+        assert_eq!(table.times(), [0.0, 1.0]);
+        let u = table.column("u").unwrap();
+        assert_eq!((table.value_held(u, 0.5), table.value_held(u, 1.0)), (1.0, 0.0));
+        assert_eq!(table.column("U"), None);
+    }
+
+    #[test]
+    fn text_is_kept_only_where_it_is_asked_for() {
+        let csv = "time,s,x\n0,007,1\n1,\"a, b\",2\n";
+        let table = parse(csv, |name| name == "s").unwrap();
+        assert_eq!(table.text_held(0, 0.5), "007");
+        assert_eq!(table.text_held(0, 1.0), "a, b");
+        assert_eq!(table.event_times(&[0]), [1.0]);
+        assert_eq!(fault(csv), Fault::NotNumber { line: 3, column: "s".into(), found: "a, b".into() });
+    }
+
+    /// The figures are those of FMPy 0.3's `Input.interpolate` on this table, with `after_event`
+    /// true (right) and false (left).
+    #[test]
+    fn jumps_have_two_sides() {
+        let table = table("time,u\n0,0\n1,10\n2,10\n2,-10\n4,-20\n");
+        for (t, left, right, held_before, held) in [
+            (-1.0, 0.0, 0.0, 0.0, 0.0),
+            (0.0, 0.0, 0.0, 0.0, 0.0),
+            (0.25, 2.5, 2.5, 0.0, 0.0),
+            (1.0, 10.0, 10.0, 0.0, 10.0),
+            (2.0, 10.0, -10.0, 10.0, -10.0),
+            (3.0, -15.0, -15.0, -10.0, -10.0),
+            (4.0, -20.0, -20.0, -10.0, -20.0),
+            (9.0, -20.0, -20.0, -20.0, -20.0),
+        ] {
+            let got = (
+                table.value_before(0, t),
+                table.value_continuous(0, t),
+                table.held_before(0, t),
+                table.value_held(0, t),
+            );
+            assert_eq!(got, (left, right, held_before, held), "t = {t}");
+        }
+    }
+
+    #[test]
+    fn a_rounding_does_not_delay_a_jump() {
+        let table = table("time,u\n0,0\n0.3,0\n0.3,1\n0.7,1\n0.7,2\n1,2\n");
+        let above: f64 = 0.1 + 0.2; // 0.30000000000000004
+        let below: f64 = 0.7 - 1e-16; // one ulp early
+        assert!(above > 0.3 && below < 0.7);
+        assert_eq!((table.value_before(0, above), table.value_continuous(0, above)), (0.0, 1.0));
+        assert_eq!((table.value_before(0, below), table.value_continuous(0, below)), (1.0, 2.0));
+        assert_eq!(table.value_held(0, below), 2.0);
+    }
+
+    /// At large times the tolerance must not swallow the step.
+    #[test]
+    fn milliseconds_count_at_a_million_seconds() {
+        let table = table("time,u\n1000000,0\n1000001,1\n");
+        let value = table.value_continuous(0, 1_000_000.001);
+        assert!((value - 0.001).abs() < 1e-9, "{value}");
+    }
+
+    #[test]
+    fn repeated_times_collapse_to_the_outer_values() {
+        let table = table("time,u\n0,1\n0,2\n1,2\n1,7\n1,8\n1,9\n");
+        assert_eq!((table.value_before(0, 0.0), table.value_continuous(0, 0.0)), (1.0, 2.0));
+        assert_eq!((table.value_before(0, 1.0), table.value_continuous(0, 1.0)), (2.0, 9.0));
+        assert_eq!(table.event_times(&[]), [0.0, 1.0]);
+    }
+
+    #[test]
+    fn events_are_jumps_and_changes_of_held_columns() {
+        let table = table("time,u,k\n0,0,1\n1,1,1\n2,2,3\n3,3,3\n3,4,3\n4,5,4\n");
+        assert_eq!(table.event_times(&[]), [3.0]);
+        assert_eq!(table.event_times(&[1]), [2.0, 3.0, 4.0]);
+        assert_eq!(table.event_times(&[0, 1]), [1.0, 2.0, 3.0, 4.0]);
+    }
+
+    #[test]
+    fn one_row_is_a_constant() {
+        let table = table("time,u\n5,3\n");
+        for t in [-1.0, 5.0, 9.0] {
+            assert_eq!(
+                [table.value_continuous(0, t), table.value_before(0, t), table.value_held(0, t)],
+                [3.0; 3]
+            );
+        }
+        assert!(table.event_times(&[0]).is_empty());
+    }
+
+    #[test]
+    fn faults_name_line_and_column() {
+        let not_number = |line, column: &str, found: &str| Fault::NotNumber {
+            line,
+            column: column.into(),
+            found: found.into(),
+        };
+        assert_eq!(fault(""), Fault::Empty);
+        assert_eq!(fault("\n\n"), Fault::Empty);
+        assert_eq!(fault("time,u\n"), Fault::NoRows);
+        assert_eq!(fault("u,time\n0,1\n"), Fault::NoTime { line: 1, found: "u".into() });
+        assert_eq!(fault("time;u\n0;1\n"), Fault::NoTime { line: 1, found: "time;u".into() });
+        assert_eq!(fault("time,u,\n0,1,2\n"), Fault::NoName { line: 1, column: 3 });
+        assert_eq!(fault("time,u,u\n0,1,2\n"), Fault::DuplicateColumn { line: 1, name: "u".into() });
+        assert_eq!(fault("time,u\n0,1\n\n1\n"), Fault::Ragged { line: 4, found: 1, expected: 2 });
+        assert_eq!(fault("time,u\n0,1,5\n"), Fault::Ragged { line: 2, found: 3, expected: 2 });
+        assert_eq!(fault("time,u\n0,x\n"), not_number(2, "u", "x"));
+        assert_eq!(fault("time,u\n0,\n"), not_number(2, "u", ""));
+        assert_eq!(fault("time,u\n0,nan\n"), not_number(2, "u", "nan"));
+        assert_eq!(fault("Time,u\ntrue,1\n"), not_number(2, "Time", "true"));
+        assert_eq!(fault("time,u\ninf,1\n"), not_number(2, "time", "inf"));
+        assert_eq!(
+            fault("time,u\n0,1\n2,1\n1,1\n"),
+            Fault::TimeGoesBack { line: 4, before: 2.0, found: 1.0 }
+        );
+        assert_eq!(fault("time,\"u\n0,1\n"), Fault::OpenQuote { line: 1 });
+    }
+
+    #[test]
+    fn messages_say_where_and_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("in.csv");
+        let message = |bytes: &[u8]| {
+            fs::write(&path, bytes).unwrap();
+            InputTable::read(&path).unwrap_err().to_string()
+        };
+        let expected =
+            "in.csv, line 2, column \"u\": \"x\" is not a finite number; write one such as 0.5 or -1e-3";
+        assert!(message(b"time,u\n0,x\n").ends_with(expected));
+        assert!(message(b"time,u\xff\n").contains("byte 6 is not UTF-8"));
+        let missing = InputTable::read(&folder.path().join("no.csv")).unwrap_err().to_string();
+        assert!(missing.contains("no.csv cannot be read"), "{missing}");
+    }
+}

@@ -1,0 +1,293 @@
+//! Durations, budgets, counts and settings, as a person writes them on a command line.
+//!
+//! A refusal quotes what was written and says what would do. Nothing is guessed: `1 m` could be a
+//! minute or a milli-something, so it is refused.
+
+/// A positive time in seconds: `1e-3`, `1ms`, `100us`, `100µs`, `10ns`, `2s`, `1min`.
+pub fn parse_duration(text: &str) -> Result<f64, String> {
+    parse_positive_time(text, "a step")
+}
+
+/// As [`parse_duration`], with the refusal naming `what` is wanted: "a step", "a time limit".
+pub fn parse_positive_time(text: &str, what: &str) -> Result<f64, String> {
+    match seconds(text) {
+        Some(value) if value > 0.0 && value.is_finite() => Ok(value),
+        _ => Err(format!(
+            "{text:?} is not {what}: it must be a positive number of seconds, such as 1e-3, 1ms or 100us"
+        )),
+    }
+}
+
+/// A point in time, of any sign: `0`, `-1.5`, `2min`. `what` names it: "a start time".
+pub fn parse_time(text: &str, what: &str) -> Result<f64, String> {
+    match seconds(text) {
+        Some(value) if value.is_finite() => Ok(value),
+        _ => Err(format!("{text:?} is not {what}: it must be a number of seconds, such as 0, 2.5 or 10ms")),
+    }
+}
+
+/// What a step may cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Budget {
+    /// Seconds of computing time.
+    Time(f64),
+    /// Evaluations of the model.
+    Evaluations(f64),
+}
+
+/// `100us` is a time, `3f` is three evaluations of the model.
+pub fn parse_budget(text: &str) -> Result<Budget, String> {
+    let refusal = || {
+        format!(
+            "{text:?} is not a budget: it must be a positive time, such as 100us, or a number of \
+             evaluations of the model, such as 3f"
+        )
+    };
+    let positive = |value: f64| value > 0.0 && value.is_finite();
+    match text.trim().strip_suffix('f') {
+        Some(count) => match number(count.trim_end()) {
+            Some(count) if positive(count) => Ok(Budget::Evaluations(count)),
+            _ => Err(refusal()),
+        },
+        None => match seconds(text) {
+            Some(time) if positive(time) => Ok(Budget::Time(time)),
+            _ => Err(refusal()),
+        },
+    }
+}
+
+/// A share, such as the tolerated error: `0.01` or `1%`.
+pub fn parse_fraction(text: &str, what: &str) -> Result<f64, String> {
+    let trimmed = text.trim();
+    let value = match trimmed.strip_suffix('%') {
+        Some(percent) => number(percent.trim_end()).map(|value| value / 100.0),
+        None => number(trimmed),
+    };
+    match value {
+        Some(value) if value > 0.0 && value.is_finite() => Ok(value),
+        _ => Err(format!("{text:?} is not {what}: it must be a positive number, such as 0.01 or 1%")),
+    }
+}
+
+/// A whole number from 1 up: sub-steps, steps. `1e6` is one.
+pub fn parse_count(text: &str, what: &str) -> Result<u64, String> {
+    let trimmed = text.trim();
+    let whole = trimmed.parse::<u64>().ok().or_else(|| {
+        // Above 2^53 a float no longer says which whole number was meant.
+        number(trimmed).filter(|v| v.fract() == 0.0 && (1.0..=9e15).contains(v)).map(|v| v as u64)
+    });
+    match whole {
+        Some(count) if count > 0 => Ok(count),
+        _ => Err(format!("{text:?} is not {what}: it must be a whole number from 1 up")),
+    }
+}
+
+/// `NAME=VALUE`. The first `=` outside single quotes divides: a Modelica name may be `'a=b'`.
+pub fn parse_set(text: &str) -> Result<(String, String), String> {
+    let mut quoted = false;
+    let mut divider = None;
+    for (at, c) in text.char_indices() {
+        match c {
+            '\'' => quoted = !quoted,
+            '=' if !quoted => {
+                divider = Some(at);
+                break;
+            }
+            _ => {}
+        }
+    }
+    match divider.map(|at| (text[..at].trim(), text[at + 1..].trim())) {
+        Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
+        _ => Err(format!(
+            "{text:?} is not a setting: write NAME=VALUE, with the name of a variable of the FMU"
+        )),
+    }
+}
+
+/// The names in `a,b[1,2],'c,d'`: a comma inside brackets or quotes belongs to the name.
+pub fn split_names(text: &str) -> Vec<String> {
+    let (mut depth, mut quoted, mut names) = (0u32, false, vec![String::new()]);
+    for c in text.chars() {
+        match c {
+            '\'' => quoted = !quoted,
+            '[' | '(' if !quoted => depth += 1,
+            ']' | ')' if !quoted => depth = depth.saturating_sub(1),
+            ',' if !quoted && depth == 0 => {
+                names.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        if let Some(name) = names.last_mut() {
+            name.push(c);
+        }
+    }
+    names.iter().map(|name| name.trim().to_string()).filter(|name| !name.is_empty()).collect()
+}
+
+/// `1 ms`, `100 µs`, `2.5 s`: four significant digits, for a person.
+pub fn format_duration(seconds: f64) -> String {
+    if seconds == 0.0 || !seconds.is_finite() {
+        return format!("{seconds} s");
+    }
+    // Round first: 0.99999 s is "1 s", not "1000 ms".
+    let rounded: f64 = format!("{seconds:.3e}").parse().unwrap_or(seconds);
+    let size = rounded.abs();
+    let (scale, unit) = if size >= 1.0 {
+        (1.0, "s")
+    } else if size >= 1e-3 {
+        (1e3, "ms")
+    } else if size >= 1e-6 {
+        (1e6, "µs")
+    } else if size >= 1e-10 {
+        (1e9, "ns")
+    } else {
+        return format!("{rounded:e} s");
+    };
+    let scaled = rounded * scale;
+    let whole_digits = scaled.abs().max(1.0).log10().floor() as usize + 1;
+    let text = format!("{scaled:.*}", 4usize.saturating_sub(whole_digits));
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} {unit}")
+}
+
+fn seconds(text: &str) -> Option<f64> {
+    let text = text.trim();
+    // Longest first: `s` ends them all. Both code points that look like µ are in use.
+    // Divisors are exact: 100us is 1e-4 to the last bit, which 100 * 1e-6 is not.
+    let units = [
+        ("min", 60.0, 1.0),
+        ("ms", 1.0, 1e3),
+        ("us", 1.0, 1e6),
+        ("µs", 1.0, 1e6),
+        ("μs", 1.0, 1e6),
+        ("ns", 1.0, 1e9),
+    ];
+    for (unit, times, divided_by) in units.into_iter().chain([("s", 1.0, 1.0)]) {
+        if let Some(rest) = text.strip_suffix(unit) {
+            return number(rest.trim_end()).map(|value| value * times / divided_by);
+        }
+    }
+    number(text)
+}
+
+/// A decimal number. Rust would read `inf` and `nan` as well: words are no quantities.
+fn number(text: &str) -> Option<f64> {
+    let plain = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
+        && text.chars().all(|c| c.is_ascii_digit() || "+-.eE".contains(c));
+    if plain { text.parse().ok() } else { None }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_seconds_unless_a_unit_says_otherwise() {
+        for (text, value) in [
+            ("1e-3", 1e-3),
+            ("0.001", 1e-3),
+            ("1ms", 1e-3),
+            ("1 ms", 1e-3),
+            ("100us", 1e-4),
+            ("100µs", 1e-4),
+            ("100μs", 1e-4),
+            ("10ns", 1e-8),
+            ("2s", 2.0),
+            (" 2 ", 2.0),
+            ("1min", 60.0),
+            (".5", 0.5),
+            ("+1E-3", 1e-3),
+        ] {
+            assert_eq!(parse_duration(text), Ok(value), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_step_is_quoted_and_refused() {
+        let refused = [
+            "0", "-1", "0ms", "-1ms", "nan", "NaN", "inf", "infinity", "-inf", "1e999", "", "s", "ms", "1m",
+            "1h", "abc", "1,5", "1e", "0x10", "1e-999", "--quiet", "1 2",
+        ];
+        for text in refused {
+            let message = parse_duration(text).unwrap_err();
+            assert_eq!(
+                message,
+                format!(
+                    "{text:?} is not a step: it must be a positive number of seconds, such as 1e-3, 1ms or 100us"
+                )
+            );
+        }
+    }
+
+    #[test]
+    fn a_time_may_be_negative() {
+        assert_eq!(parse_time("-1.5", "a start time"), Ok(-1.5));
+        assert_eq!(parse_time("0", "a start time"), Ok(0.0));
+        assert!(parse_time("nan", "a start time").unwrap_err().starts_with("\"nan\" is not a start time"));
+    }
+
+    #[test]
+    fn budgets_are_times_or_evaluations() {
+        assert_eq!(parse_budget("100us"), Ok(Budget::Time(1e-4)));
+        assert_eq!(parse_budget("1e-4"), Ok(Budget::Time(1e-4)));
+        assert_eq!(parse_budget("3f"), Ok(Budget::Evaluations(3.0)));
+        assert_eq!(parse_budget("2.5 f"), Ok(Budget::Evaluations(2.5)));
+        for text in ["0", "0f", "-1f", "f", "inf", "inff", "3g", ""] {
+            assert!(parse_budget(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn fractions_and_counts() {
+        assert_eq!(parse_fraction("1%", "a tolerance"), Ok(0.01));
+        assert_eq!(parse_fraction("0.01", "a tolerance"), Ok(0.01));
+        assert!(parse_fraction("0", "a tolerance").is_err());
+        assert_eq!(parse_count("1e6", "a number of steps"), Ok(1_000_000));
+        assert_eq!(parse_count("7", "a number of steps"), Ok(7));
+        for text in ["0", "-3", "1.5", "1e30", "x", ""] {
+            assert!(parse_count(text, "a number of steps").is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn settings_divide_at_the_first_equals_sign() {
+        let pair = |name: &str, value: &str| Ok((name.to_string(), value.to_string()));
+        assert_eq!(parse_set("k=-5"), pair("k", "-5"));
+        assert_eq!(parse_set("body.r[1,2] = 3"), pair("body.r[1,2]", "3"));
+        assert_eq!(parse_set("path=a=b"), pair("path", "a=b"));
+        assert_eq!(parse_set("'a=b'=1"), pair("'a=b'", "1"));
+        assert_eq!(parse_set("name="), pair("name", ""));
+        for text in ["k", "=5", "", "'a=b'"] {
+            assert!(parse_set(text).unwrap_err().contains("NAME=VALUE"), "{text}");
+        }
+    }
+
+    #[test]
+    fn commas_inside_a_name_do_not_divide_it() {
+        assert_eq!(split_names("a,b[1,2], 'c,d' ,der(x[1,2])"), ["a", "b[1,2]", "'c,d'", "der(x[1,2])"]);
+        assert!(split_names(" , ").is_empty());
+    }
+
+    #[test]
+    fn durations_are_shown_in_the_fitting_unit() {
+        for (value, text) in [
+            (1e-3, "1 ms"),
+            (1e-4, "100 µs"),
+            (2.5, "2.5 s"),
+            (60.0, "60 s"),
+            (12345.6, "12350 s"),
+            (1.0 / 3.0, "333.3 ms"),
+            (0.999_99, "1 s"),
+            (9.9999e-4, "1 ms"),
+            (1.5e-8, "15 ns"),
+            (3.35e-9, "3.35 ns"),
+            (1e-15, "1e-15 s"),
+            (0.0, "0 s"),
+            (-0.02, "-20 ms"),
+        ] {
+            assert_eq!(format_duration(value), text);
+        }
+    }
+}
