@@ -76,7 +76,7 @@ pub struct BuildArgs {
     #[arg(skip)]
     pub output: PathBuf,
 
-    /// Communication step of the new FMU: 1e-3, 1ms, 100us [default: the FMU's own, or chosen]
+    /// Communication step: 1e-3, 1ms, 100us [default: the FMU's own, or chosen]
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, help_heading = "The step")]
     pub step: Option<String>,
     /// Internal steps in each communication step [default: 1]
@@ -89,8 +89,16 @@ pub struct BuildArgs {
     #[arg(long, value_name = "ERROR", allow_hyphen_values = true, help_heading = "The step")]
     pub tolerance: Option<String>,
 
-    /// Which states are solved implicitly
-    #[arg(long, value_enum, default_value_t, help_heading = "The method")]
+    /// Implicit states: auto (the cheapest choice that is accurate), mixed, implicit (all), explicit (none)
+    #[arg(
+        long,
+        value_name = "WHICH",
+        value_enum,
+        default_value_t,
+        hide_default_value = true,
+        hide_possible_values = true,
+        help_heading = "The method"
+    )]
     pub mode: Mode,
     /// States that must be implicit: a,b
     #[arg(long, value_name = "NAMES", help_heading = "The method")]
@@ -98,11 +106,27 @@ pub struct BuildArgs {
     /// States that must be explicit: c,d
     #[arg(long, value_name = "NAMES", help_heading = "The method")]
     pub slow: Vec<String>,
-    /// When the Jacobian is computed anew
-    #[arg(long, value_enum, default_value_t, help_heading = "The method")]
+    /// When the Jacobian is renewed: auto, every (step), rolling (a part each step), frozen (at events)
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t,
+        hide_default_value = true,
+        hide_possible_values = true,
+        help_heading = "The method"
+    )]
     pub jacobian: JacobianPolicy,
-    /// The integration method: linearly implicit Euler
-    #[arg(long, value_enum, default_value_t, help_heading = "The method")]
+    /// Integration method: lie, the linearly implicit Euler step
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_enum,
+        default_value_t,
+        hide_default_value = true,
+        hide_possible_values = true,
+        help_heading = "The method"
+    )]
     pub method: Method,
 
     #[command(flatten)]
@@ -238,47 +262,43 @@ pub struct WorkerArgs {
     pub request: PathBuf,
 }
 
+// The values carry no doc comments: clap would show each on its own lines, and one page of help would be three.
+
+/// Which states are implicit: what is cheapest within the tolerance, the fast ones, all, none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
-    /// The cheapest that is accurate and stable
     #[default]
     Auto,
-    /// Fast states implicit, slow ones explicit
     Mixed,
-    /// All states implicit
     Implicit,
-    /// No state implicit
     Explicit,
 }
 
+/// When the Jacobian is new: what is cheapest within the tolerance, at every step, a part at every step in
+/// turn, only at the start, at events and at parameter changes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum JacobianPolicy {
-    /// The cheapest that is accurate and stable
     #[default]
     Auto,
-    /// At every step
     Every,
-    /// A part at every step, in turn
     Rolling,
-    /// At the start, at events and at parameter changes
     Frozen,
 }
 
+/// Linearly implicit Euler, so far the only one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Method {
-    /// Linearly implicit Euler
     #[default]
     Lie,
 }
 
-/// Turn a Model-Exchange FMU (FMI 2.0) into a real-time Co-Simulation FMU.
-///
-/// The new FMU steps without iteration, without allocation and at a constant cost: a linearly
-/// implicit Euler step, implicit only where the model is stiff.
 #[derive(Debug, Parser)]
 #[command(
     name = "fmu-build",
+    bin_name = "fmu-build",
     version,
+    about = ABOUT,
+    long_about = None,
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     arg_required_else_help = true,
@@ -304,6 +324,12 @@ struct Files {
     #[arg(value_name = "OUT.fmu")]
     output: PathBuf,
 }
+
+const ABOUT: &str = "\
+Turn a Model-Exchange FMU (FMI 2.0) into a real-time Co-Simulation FMU.
+
+The new FMU steps without iteration, without allocation and at a constant cost:
+a linearly implicit Euler step, implicit only where the model is stiff.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -442,6 +468,8 @@ mod tests {
         assert_eq!(help.exit_code(), 0);
         let help = help.to_string();
         assert!(help.contains("Examples:") && help.contains("--step <SECONDS>"), "{help}");
+        let widest = help.lines().map(|line| line.chars().count()).max();
+        assert!(help.lines().count() < 60 && widest <= Some(125), "help must fit a page: {help}");
         assert!(!help.contains("worker") && !help.contains("WorkerArgs"));
         let version = parse_from(["fmu-build", "-V"]).unwrap_err().to_string();
         assert_eq!(version.trim(), format!("fmu-build {}", env!("CARGO_PKG_VERSION")));
