@@ -161,8 +161,8 @@ pub enum Refusal {
     Bomb(u64, u64),
 }
 
-/// How much an archive may ask for. Deflate cannot exceed 1032:1, so the ratio stops archives whose
-/// entries share their data; small archives may have any ratio.
+/// How much an archive may ask for. Deflate ends at 1032:1, so beyond the ratio lie only archives of zeros, or
+/// whose entries share their data. Small archives may have any ratio.
 struct Limits {
     entries: usize,
     total: u64,
