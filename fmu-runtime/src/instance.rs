@@ -384,6 +384,16 @@ impl Instance {
         self.integrator.live.time
     }
 
+    /// Events handled, and communication steps that put one off.
+    pub fn event_counts(&self) -> (u64, u64) {
+        (self.integrator.live.events, self.integrator.live.carried_events)
+    }
+
+    /// The continuous states at the last communication point.
+    pub fn states(&self) -> &[f64] {
+        &self.integrator.live.x
+    }
+
     pub fn terminated_by_model(&self) -> bool {
         self.terminated_by_model
     }

@@ -1,0 +1,56 @@
+//! The worker: the child process in which foreign code runs. It answers one request and ends.
+
+mod bench;
+mod reference;
+mod session;
+mod simulate;
+mod study;
+
+use crate::child::{self, Reporter};
+use crate::experiment::Experiment;
+use fmu_runtime::plan::Plan;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+pub use bench::{Bench, Measured};
+pub use simulate::{Simulate, Simulated};
+pub use study::{Declared, Sample, Studied, Study, StructureFound};
+
+/// The unpacked Model-Exchange FMU and the run to study.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Subject {
+    pub root: PathBuf,
+    /// Its names, references and limits; Jacobian and elimination are filled in by whoever decides them.
+    pub plan: Plan,
+    pub experiment: Experiment,
+    /// `DefaultExperiment tolerance`, for FMUs with solvers of their own.
+    pub tolerance: Option<f64>,
+    /// Real outputs whose trajectories are compared; without any, the states are.
+    pub outputs: Vec<u32>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub enum Request {
+    Study(Study),
+    Simulate(Simulate),
+    Bench(Bench),
+}
+
+#[derive(Serialize, Deserialize)]
+pub enum Answer {
+    Study(Studied),
+    Simulate(Simulated),
+    Bench(Measured),
+}
+
+/// The hidden `worker` command.
+pub fn serve(request: &Path) -> ExitCode {
+    child::serve(request, |request: Request, reporter: &mut Reporter| {
+        Ok(match request {
+            Request::Study(study) => Answer::Study(study.answer(reporter)?),
+            Request::Simulate(simulate) => Answer::Simulate(simulate.answer(reporter)?),
+            Request::Bench(bench) => Answer::Bench(bench.answer(reporter)?),
+        })
+    })
+}

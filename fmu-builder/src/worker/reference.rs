@@ -1,0 +1,314 @@
+//! The accurate solution that everything is judged by: extrapolated linearly implicit Euler.
+//!
+//! SEULEX (Deuflhard; Hairer and Wanner, *Solving ODEs II*, IV.9) on the very step that the exported FMU takes:
+//! a basic step H is solved with 1, 2, 3, ... sub-steps, the results are extrapolated to sub-steps of length
+//! zero, and two neighbouring orders give the error. Stiff, of variable order, and at home with an FMU: it
+//! needs f and the Jacobian's entries, no dense output. Step ends are put on event times, and state events are
+//! located on the cubic through both ends, then approached with a step of their own.
+
+use super::session::{Session, expect};
+use fmu_runtime::jacobian::{Differentiator, Which};
+use fmu_runtime::lu::Factors;
+use fmu_runtime::plan::Plan;
+use std::time::Instant;
+
+/// Columns of the extrapolation table: the highest order.
+const COLUMNS: usize = 8;
+/// Halvings to locate a state event: beyond the precision of a time.
+const HALVINGS: usize = 50;
+
+pub struct Reference {
+    differentiator: Differentiator,
+    factors: Factors,
+    jacobian: Vec<f64>,
+    tolerance: f64,
+    /// Steps shorter than this are accepted whatever their error: the model itself is not smoother.
+    shortest: f64,
+    next: f64,
+    /// Largest |x| so far, or a floor.
+    scale: Vec<f64>,
+    deadline: Instant,
+    table: Vec<Vec<f64>>,
+    f: Vec<f64>,
+    f_start: Vec<f64>,
+    d: Vec<f64>,
+    z: Vec<f64>,
+    /// State, time and step events so far.
+    pub events: u64,
+    /// Steps that missed the tolerance at the shortest length.
+    pub unresolved: u64,
+}
+
+/// Why the reference ends early.
+pub enum Halt {
+    /// The model failed; the message is for the user.
+    Model(String),
+    OutOfTime,
+}
+
+impl From<String> for Halt {
+    fn from(message: String) -> Halt {
+        Halt::Model(message)
+    }
+}
+
+impl Reference {
+    /// `plan` has the full Jacobian and its elimination.
+    pub fn new(plan: &Plan, tolerance: f64, span: f64, deadline: Instant) -> Result<Reference, String> {
+        let n = plan.states.names.len();
+        Ok(Reference {
+            differentiator: Differentiator::new(plan),
+            factors: Factors::new(&plan.elimination, &plan.jacobian)?,
+            jacobian: vec![0.0; plan.jacobian.rows.len()],
+            tolerance,
+            shortest: span * 1e-12,
+            next: span * 1e-5,
+            scale: plan.states.nominals.iter().map(|nominal| 1e-9 * nominal).collect(),
+            deadline,
+            table: vec![vec![0.0; n]; COLUMNS],
+            f: vec![0.0; n],
+            f_start: vec![0.0; n],
+            d: vec![0.0; n],
+            z: vec![0.0; plan.events.indicators as usize],
+            events: 0,
+            unresolved: 0,
+        })
+    }
+
+    /// Integrate to `target`, through every event on the way.
+    pub fn advance(&mut self, session: &mut Session, target: f64) -> Result<(), Halt> {
+        while session.time < target {
+            if Instant::now() > self.deadline {
+                return Err(Halt::OutOfTime);
+            }
+            let time = session.time;
+            if session.next_event <= time {
+                self.event(session)?;
+                if session.next_event <= time {
+                    session.next_event = f64::INFINITY; // it asks for the same instant again
+                }
+                continue;
+            }
+            let input_event = session.signals.as_ref().and_then(|signals| {
+                signals.events.get(signals.events.partition_point(|&event| event <= time)).copied()
+            });
+            let limit = target.min(session.next_event).min(input_event.unwrap_or(f64::INFINITY));
+            let jump = input_event == Some(limit);
+            let located = if session.x.is_empty() {
+                session.time = limit;
+                expect(session.place(limit, &[], jump), "fmi2SetTime", &session.log)?;
+                self.crossed(session)?
+            } else {
+                self.step(session, limit, jump)?
+            };
+            let asked = session.completed_step()?;
+            if located || asked || session.time >= session.next_event || (jump && session.time >= limit) {
+                self.event(session)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, session: &mut Session) -> Result<(), Halt> {
+        self.events += 1;
+        session.event()?;
+        // What follows may be of another kind: begin carefully.
+        self.next = (0.01 * self.next).max(1e3 * self.shortest);
+        Ok(())
+    }
+
+    /// Some indicator has another sign than at the last step's end; otherwise the new ones count.
+    fn crossed(&mut self, session: &mut Session) -> Result<bool, String> {
+        if self.z.is_empty() {
+            return Ok(false);
+        }
+        expect(session.inner.get_event_indicators(&mut self.z), "fmi2GetEventIndicators", &session.log)?;
+        let crossed = session.z.iter().zip(&self.z).any(|(before, after)| (*before > 0.0) != (*after > 0.0));
+        if !crossed {
+            std::mem::swap(&mut session.z, &mut self.z);
+        }
+        Ok(crossed)
+    }
+
+    /// One basic step towards `limit`; true if it ends at a state event.
+    fn step(&mut self, session: &mut Session, limit: f64, jump: bool) -> Result<bool, Halt> {
+        let (time, n) = (session.time, session.x.len());
+        let start = session.x.clone();
+        let mut f_start = std::mem::take(&mut self.f_start);
+        let status = session.derivatives(time, &start, false, &mut f_start);
+        expect(status, "fmi2GetDerivatives", &session.log)?;
+        if let Some(i) = f_start.iter().position(|f| !f.is_finite()) {
+            return Err(Halt::Model(format!("derivative {} is {} at t = {time}", i + 1, f_start[i])));
+        }
+        self.differentiator
+            .refresh(Which::Setup, &mut session.inner, &start, &f_start, time, &mut self.jacobian)
+            .map_err(|_| format!("the Jacobian cannot be evaluated at t = {time}"))?;
+        for (scale, x) in self.scale.iter_mut().zip(&start) {
+            *scale = scale.max(x.abs());
+        }
+        let mut length = self.next;
+        loop {
+            if Instant::now() > self.deadline {
+                return Err(Halt::OutOfTime);
+            }
+            // No sliver before the limit.
+            if time + 1.01 * length >= limit {
+                length = limit - time;
+            }
+            let reach = if length == limit - time { limit } else { time + length };
+            let (error, column) = self.extrapolate(session, &start, length, reach, jump && reach == limit);
+            let order = column as f64 + 1.0;
+            if error <= 1.0 || length <= self.shortest {
+                if error > 1.0 {
+                    self.unresolved += 1;
+                }
+                let growth = match column {
+                    0..=2 => 3.0,
+                    COLUMNS.. => 0.9,
+                    _ => (0.9 * error.max(1e-12).powf(-1.0 / order)).clamp(0.5, 2.0),
+                };
+                // A step cut short by a limit says little about the next one.
+                self.next = (length * growth).max(if reach == limit { self.next } else { 0.0 });
+                let mut end = std::mem::take(&mut self.table[0]);
+                let located = self.finish(session, &start, &f_start, &mut end, length, reach, jump && reach == limit);
+                self.table[0] = end;
+                self.f_start = f_start;
+                debug_assert_eq!(self.table[0].len(), n);
+                return located;
+            }
+            let shrink = if error.is_finite() { (0.9 * error.powf(-1.0 / order)).clamp(0.1, 0.7) } else { 0.1 };
+            length = (length * shrink).max(self.shortest);
+            self.next = length;
+        }
+    }
+
+    /// Extrapolate until the error is below 1; the result is left in `table[0]`. Returns the error and the
+    /// last column.
+    fn extrapolate(
+        &mut self,
+        session: &mut Session,
+        start: &[f64],
+        length: f64,
+        reach: f64,
+        jump: bool,
+    ) -> (f64, usize) {
+        let mut error = f64::INFINITY;
+        for row in 0..COLUMNS {
+            let steps = row + 1;
+            let h = length / steps as f64;
+            if self.factors.refactor(h, &self.jacobian).is_err() {
+                return (f64::INFINITY, row);
+            }
+            let mut x = std::mem::take(&mut self.table[row]);
+            x.copy_from_slice(start);
+            let mut sound = true;
+            for i in 1..=steps {
+                let last = i == steps;
+                let at = if last { reach } else { session.time + i as f64 * h };
+                let status = session.derivatives(at, &x, jump && last, &mut self.f);
+                self.factors.solve(h, &self.jacobian, &self.f, &mut self.d);
+                for (x, d) in x.iter_mut().zip(&self.d) {
+                    *x += d;
+                }
+                sound &= status.is_usable() && x.iter().all(|x| x.is_finite());
+                if !sound {
+                    break;
+                }
+            }
+            self.table[row] = x;
+            if !sound {
+                return (f64::INFINITY, row);
+            }
+            // The table's new row, in place: table[k] holds T(row, row - k).
+            for k in (0..row).rev() {
+                let factor = 1.0 / (steps as f64 / (k + 1) as f64 - 1.0);
+                let (lower, upper) = self.table.split_at_mut(k + 1);
+                let (better, newer) = (&mut lower[k], &upper[0]);
+                error = 0.0;
+                for ((better, newer), (scale, start)) in
+                    better.iter_mut().zip(newer).zip(self.scale.iter().zip(start))
+                {
+                    let correction = (newer - *better) * factor;
+                    *better = newer + correction;
+                    let size = scale.max(better.abs()).max(start.abs());
+                    error = f64::max(error, correction.abs() / (self.tolerance * size));
+                }
+            }
+            if row > 0 && error <= 1.0 {
+                return (error, row);
+            }
+            // Hopeless: give up early.
+            if row >= 3 && error > 1e6 {
+                return (error, row);
+            }
+        }
+        (error, COLUMNS)
+    }
+
+    /// Go to the step's end, or to the first state event in it.
+    #[allow(clippy::too_many_arguments)]
+    fn finish(
+        &mut self,
+        session: &mut Session,
+        start: &[f64],
+        f_start: &[f64],
+        end: &mut [f64],
+        length: f64,
+        reach: f64,
+        jump: bool,
+    ) -> Result<bool, Halt> {
+        let status = session.derivatives(reach, end, jump, &mut self.f);
+        expect(status, "fmi2GetDerivatives", &session.log)?;
+        if !self.crossed(session)? {
+            session.x.copy_from_slice(end);
+            session.time = reach;
+            return Ok(false);
+        }
+        let time = session.time;
+        let f_end = self.f.clone();
+        let (mut before, mut after) = (0.0, 1.0);
+        let mut x = vec![0.0; start.len()];
+        let cubic = |theta: f64, x: &mut [f64]| {
+            let (a, b) = (theta, 1.0 - theta);
+            for (i, x) in x.iter_mut().enumerate() {
+                *x = b * b * (1.0 + 2.0 * a) * start[i]
+                    + a * a * (3.0 - 2.0 * a) * end[i]
+                    + length * a * b * (b * f_start[i] - a * f_end[i]);
+            }
+        };
+        for _ in 0..HALVINGS {
+            let theta = 0.5 * (before + after);
+            cubic(theta, &mut x);
+            expect(session.place(time + theta * length, &x, false), "fmi2SetContinuousStates", &session.log)?;
+            expect(session.inner.get_event_indicators(&mut self.z), "fmi2GetEventIndicators", &session.log)?;
+            if session.z.iter().zip(&self.z).any(|(a, b)| (*a > 0.0) != (*b > 0.0)) {
+                after = theta;
+            } else {
+                before = theta;
+            }
+        }
+        let at = time + after * length;
+        cubic(after, &mut x);
+        // A step of its own is more exact than the cubic, if it still is behind the event.
+        if after < 1.0 && after * length > self.shortest {
+            let mut own = std::mem::take(&mut self.table[0]);
+            if own.len() != start.len() {
+                own = vec![0.0; start.len()];
+            }
+            self.table[0] = own;
+            let (error, _) = self.extrapolate(session, start, after * length, at, false);
+            if error <= 1.0 {
+                let own = self.table[0].clone();
+                expect(session.place(at, &own, false), "fmi2SetContinuousStates", &session.log)?;
+                expect(session.inner.get_event_indicators(&mut self.z), "fmi2GetEventIndicators", &session.log)?;
+                if session.z.iter().zip(&self.z).any(|(a, b)| (*a > 0.0) != (*b > 0.0)) {
+                    x = own;
+                }
+            }
+        }
+        expect(session.place(at, &x, false), "fmi2SetContinuousStates", &session.log)?;
+        session.x.copy_from_slice(&x);
+        session.time = at;
+        Ok(true)
+    }
+}

@@ -1,0 +1,135 @@
+//! Run a plan offline, with the code that the exported FMU ships, as an importer would: inputs at each
+//! communication point, then a step.
+
+use super::Subject;
+use super::session::{self, Signals, instantiate, said};
+use crate::child::Reporter;
+use crate::experiment::Value;
+use fmu_runtime::instance::Instance;
+use fmu_runtime::plan::Plan;
+use serde::{Deserialize, Serialize};
+use std::ffi::CString;
+use std::time::Instant;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Simulate {
+    /// With the plan that is tried.
+    pub subject: Subject,
+    /// Communication steps, and how many of them lie between two recorded points.
+    pub steps: u64,
+    pub every: u64,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Simulated {
+    /// The watched quantities at the start and at each recorded point that was reached.
+    pub trajectory: Vec<Vec<f64>>,
+    /// The step that failed, and why.
+    pub failed: Option<String>,
+    pub events: u64,
+    pub carried_events: u64,
+    /// Wall-clock seconds of the steps, ascending; a run with many steps keeps the slowest and an even choice.
+    pub step_times: Vec<f64>,
+}
+
+impl Simulate {
+    pub fn answer(self, reporter: &mut Reporter) -> Result<Simulated, String> {
+        let Subject { plan, experiment, .. } = &self.subject;
+        let (mut inner, log) = instantiate(&self.subject, reporter)?;
+        session::set_start_values(&mut inner, experiment, &log)?;
+        let mut signals = Signals::read(experiment)?;
+        let host = *inner.callbacks();
+        let mut instance = Instance::with_inner(&plan.model.name, plan.clone(), inner, host, false)?;
+        let fail = |call: &str| Err(format!("{call} failed{}", said(&log)));
+        if !instance.setup_experiment(self.subject.tolerance, experiment.start, None).is_usable() {
+            return fail("fmi2SetupExperiment");
+        }
+        reporter.phase("fmi2EnterInitializationMode");
+        if !instance.enter_initialization_mode().is_usable() {
+            return fail("fmi2EnterInitializationMode");
+        }
+        if let Some(signals) = &mut signals {
+            apply(&mut instance, signals, experiment.start);
+        }
+        reporter.phase("fmi2ExitInitializationMode");
+        if !instance.exit_initialization_mode().is_usable() {
+            return fail("fmi2ExitInitializationMode");
+        }
+        reporter.phase("a trial run (fmi2GetDerivatives)");
+        let mut result = Simulated { trajectory: vec![self.watch(&mut instance)], ..Simulated::default() };
+        let step = plan.step.h * plan.step.substeps as f64;
+        let mut times = Vec::with_capacity(self.steps.min(2_000_000) as usize);
+        for k in 0..self.steps {
+            let time = experiment.start + k as f64 * step;
+            if let Some(signals) = &mut signals {
+                apply(&mut instance, signals, time);
+            }
+            let begin = Instant::now();
+            let status = instance.do_step(time, step);
+            times.push(begin.elapsed().as_secs_f64());
+            if !status.is_usable() {
+                let messages = log.messages();
+                let why = messages.last().cloned().unwrap_or_else(|| status.name().to_string());
+                result.failed = Some(why);
+                break;
+            }
+            if (k + 1) % self.every == 0 {
+                let watched = self.watch(&mut instance);
+                if watched.iter().any(|value| !value.is_finite()) {
+                    result.failed = Some(format!("an output is not a number at t = {}", time + step));
+                    break;
+                }
+                result.trajectory.push(watched);
+            }
+            if k % 1024 == 0 {
+                reporter.progress(k as f64 / self.steps as f64, "trying a plan");
+            }
+        }
+        (result.events, result.carried_events) = instance.event_counts();
+        times.sort_by(f64::total_cmp);
+        result.step_times = thin(times);
+        Ok(result)
+    }
+
+    fn watch(&self, instance: &mut Instance) -> Vec<f64> {
+        if self.subject.outputs.is_empty() {
+            return instance.states().to_vec();
+        }
+        let mut values = vec![0.0; self.subject.outputs.len()];
+        // What cannot be read shows as NaN, never as a value.
+        if !instance.get_real(&self.subject.outputs, &mut values).is_usable() {
+            values.fill(f64::NAN);
+        }
+        values
+    }
+}
+
+/// Set every input to its value at `time`; those that did not change cost nothing.
+fn apply(instance: &mut Instance, signals: &mut Signals, time: f64) {
+    let (references, values) = signals.continuous_at(time, false);
+    let _ = instance.set_real(references, values);
+    for (reference, value) in signals.held_at(time) {
+        let _ = match value {
+            Value::Real(value) => instance.set_real(&[reference], &[value]),
+            Value::Integer(value) => instance.set_integer(&[reference], &[value]),
+            Value::Boolean(value) => instance.set_boolean(&[reference], &[value as i32]),
+            Value::Text(value) => {
+                let text = CString::new(value.replace('\0', "")).unwrap_or_default();
+                instance.set_string(&[reference], &[text])
+            }
+        };
+    }
+}
+
+/// At most a few thousand of sorted times that give the same quantiles: all of the slowest, an even choice of
+/// the others.
+pub fn thin(sorted: Vec<f64>) -> Vec<f64> {
+    const SLOWEST: usize = 200;
+    const OTHERS: usize = 2000;
+    if sorted.len() <= SLOWEST + OTHERS {
+        return sorted;
+    }
+    let (others, slowest) = sorted.split_at(sorted.len() - SLOWEST);
+    let stride = others.len().div_ceil(OTHERS);
+    others.iter().step_by(stride).chain(slowest).copied().collect()
+}
