@@ -1,1 +1,40 @@
-//! Skeleton.
+//! Read any FMI 2.0 modelDescription.xml, and write it back without losing what was not to change.
+//!
+//! `read` makes a tree that keeps everything, and a repaired copy of it. The fields of `ModelDescription`
+//! show the repaired one, `warnings` tells each repair by element, variable and line, `write` gives the
+//! file as it was, `into_co_simulation` the description of the new FMU, which validates.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `decode`, `parse`, `tree`, `write` | bytes, text, tree, bytes |
+//! | `schema`, `conform`, `annotate` | names, order and literals as the schema wants them |
+//! | `types`, `variables`, `structure` | what must agree between elements |
+//! | `model`, `read` | plain data, and how it is read off the tree |
+//! | `convert`, `naming` | Model Exchange to Co-Simulation |
+//! | `literal`, `notes`, `error` | numbers, warnings, refusals |
+
+mod annotate;
+mod conform;
+mod convert;
+mod decode;
+mod error;
+mod literal;
+mod model;
+mod naming;
+mod notes;
+mod parse;
+mod read;
+mod schema;
+mod structure;
+mod tree;
+mod types;
+mod variables;
+mod write;
+
+pub use convert::{CoSimulation, Diagnostic, DiagnosticKind};
+pub use error::Error;
+pub use model::{
+    Causality, DefaultExperiment, Dependencies, DependencyKind, Initial, Kind, ModelDescription,
+    ModelExchange, ModelStructure, ScalarVariable, State, Unknown, Variability,
+};
+pub use read::read;

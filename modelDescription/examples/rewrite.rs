@@ -1,0 +1,36 @@
+//! `cargo run -p model-description --example rewrite -- in.xml out.xml`: what an exported FMU would say.
+//!
+//! Prints the warnings; the output can be given to any validator.
+
+use model_description::{CoSimulation, Diagnostic, DiagnosticKind, read};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().collect();
+    let [_, input, output] = arguments.as_slice() else { return Err("usage: rewrite in.xml out.xml".into()) };
+    let model = read(&std::fs::read(input)?)?;
+    for warning in &model.warnings {
+        println!("{warning}");
+    }
+    let free = model.variables.iter().map(|v| v.value_reference).max().unwrap_or(0).wrapping_add(1);
+    let diagnostic = |name: &str, at: u32, kind, unit: Option<&str>| Diagnostic {
+        name: format!("fmu_build.{name}"),
+        value_reference: free.wrapping_add(at),
+        kind,
+        unit: unit.map(str::to_string),
+        description: "added by fmu-build".into(),
+    };
+    let request = CoSimulation {
+        guid: "{0}".into(),
+        generation_tool: "fmu-build".into(),
+        model_identifier: "model".into(),
+        step_size: 1e-3,
+        can_get_and_set_fmu_state: true,
+        diagnostics: vec![
+            diagnostic("step_time", 0, DiagnosticKind::Real, Some("s")),
+            diagnostic("events", 1, DiagnosticKind::Integer, None),
+        ],
+        ..CoSimulation::default()
+    };
+    std::fs::write(output, model.into_co_simulation(&request))?;
+    Ok(())
+}
