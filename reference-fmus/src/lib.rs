@@ -1,1 +1,209 @@
-//! Skeleton.
+//! Model-Exchange models with known answers, in one library whose GUID picks the model.
+//!
+//! Rust callers take the registry: [`names`], [`find`], and [`files`] to pack an FMU. C callers take the FMI 2.0 functions
+//! of [`abi`]. A model description is the one place that states a model's variables; the library reads it back.
+//!
+//!     names ──► find("heat-rod:100") ──► Reference ──► files: modelDescription.xml (+ the caller's library) = FMU
+//!     fmi2Instantiate(guid) ──► Reference::by_guid ──► Instance (life cycle) ──► dyn Model (equations)
+
+pub mod abi;
+pub mod dual;
+mod generate;
+pub mod instance;
+pub mod model;
+pub mod models;
+pub mod xml;
+
+use model::{Model, Oddity};
+use models::{heat_rod, misbehaving};
+use std::fmt;
+
+/// The models that users see, in teaching order. `heat-rod` takes a size: `heat-rod:100`.
+pub fn names() -> Vec<&'static str> {
+    ENTRIES.iter().filter(|entry| entry.shown).map(|entry| entry.name).collect()
+}
+
+/// Models for tests only: instruments and misbehaving ones.
+pub fn hidden_names() -> Vec<&'static str> {
+    ENTRIES.iter().filter(|entry| !entry.shown).map(|entry| entry.name).collect()
+}
+
+/// A model by name, with its size after a colon where it has one.
+pub fn find(name: &str) -> Result<Reference, Error> {
+    let (base, size) = match name.split_once(':') {
+        Some((base, size)) => (base, Some(size)),
+        None => (name, None),
+    };
+    let Some(entry) = ENTRIES.iter().find(|entry| entry.name == base) else {
+        return Err(Error::Unknown { name: name.to_owned() });
+    };
+    let size = match (entry.source, size) {
+        (Source::HeatRod, None) => heat_rod::DEFAULT,
+        (Source::HeatRod, Some(text)) => match text.parse() {
+            Ok(cells) if (heat_rod::SMALLEST..=heat_rod::LARGEST).contains(&cells) => cells,
+            _ => return Err(Error::BadSize { size: text.to_owned() }),
+        },
+        (_, None) => 0,
+        (_, Some(_)) => return Err(Error::NoSize { name: base.to_owned() }),
+    };
+    Ok(Reference { entry, size })
+}
+
+/// What to put into the FMU of a model, apart from the library.
+pub fn files(name: &str) -> Result<Export, Error> {
+    let reference = find(name)?;
+    let xml = reference.xml();
+    let identifier = xml::Description::read(&xml).identifier;
+    let files = vec![("modelDescription.xml".to_owned(), xml.into_bytes())];
+    Ok(Export { identifier, files })
+}
+
+/// An FMU's content; the caller adds this library as `binaries/<platform>/<identifier>.<so, dll or dylib>`.
+#[derive(Clone, Debug)]
+pub struct Export {
+    /// modelIdentifier, which names the library in the archive.
+    pub identifier: String,
+    /// Path in the archive, content.
+    pub files: Vec<(String, Vec<u8>)>,
+}
+
+/// A model of the registry.
+#[derive(Clone, Copy)]
+pub struct Reference {
+    entry: &'static Entry,
+    size: usize,
+}
+
+impl Reference {
+    /// The model whose description carries this GUID.
+    pub fn by_guid(guid: &str) -> Option<Reference> {
+        // "{name:…}" or "{name:size:…}"
+        let inner = guid.strip_prefix('{')?;
+        let (name, rest) = inner.split_once(':')?;
+        let sized = rest.split_once(':').map(|(size, _)| format!("{name}:{size}"));
+        let reference = find(sized.as_deref().unwrap_or(name)).ok()?;
+        let exact = reference.xml().contains(&format!("guid=\"{guid}\""));
+        exact.then_some(reference)
+    }
+
+    pub fn name(&self) -> &'static str {
+        self.entry.name
+    }
+
+    /// modelDescription.xml.
+    pub fn xml(&self) -> String {
+        match self.entry.source {
+            Source::File(xml) => xml.to_owned(),
+            Source::HeatRod => heat_rod::HeatRod { cells: self.size }.description(),
+            Source::Robot => models::robot::Robot::description(),
+        }
+    }
+
+    /// One line for people.
+    pub fn summary(&self) -> String {
+        xml::Description::read(&self.xml()).description
+    }
+
+    pub fn model(&self) -> Box<dyn Model> {
+        (self.entry.make)(self.size)
+    }
+}
+
+impl fmt::Debug for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.entry.name, self.size)
+    }
+}
+
+/// Why a name was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    Unknown { name: String },
+    BadSize { size: String },
+    NoSize { name: String },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Unknown { name } => {
+                write!(f, "no model is called {name}; there are: {}", names().join(", "))
+            }
+            Error::BadSize { size } => write!(
+                f,
+                "heat-rod cannot have {size} cells; give a number from {} to {}, as in heat-rod:100",
+                heat_rod::SMALLEST,
+                heat_rod::LARGEST
+            ),
+            Error::NoSize { name } => {
+                write!(f, "{name} has a fixed size; only heat-rod takes one, as in heat-rod:100")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+struct Entry {
+    name: &'static str,
+    source: Source,
+    make: fn(usize) -> Box<dyn Model>,
+    shown: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Source {
+    File(&'static str),
+    HeatRod,
+    Robot,
+}
+
+macro_rules! entry {
+    ($name:literal, $model:expr, $shown:expr) => {
+        Entry {
+            name: $name,
+            source: Source::File(include_str!(concat!("../xml/", $name, ".xml"))),
+            make: |_| Box::new($model),
+            shown: $shown,
+        }
+    };
+}
+
+const fn decay(oddity: Oddity) -> misbehaving::Decay {
+    misbehaving::Decay { oddity, initial_equations_solvable: true }
+}
+
+static ENTRIES: &[Entry] = &[
+    entry!("dahlquist", models::dahlquist::Dahlquist, true),
+    entry!("prothero-robinson", models::prothero_robinson::ProtheroRobinson, true),
+    entry!("van-der-pol", models::van_der_pol::VanDerPol, true),
+    entry!("bouncing-ball", models::bouncing_ball::BouncingBall, true),
+    entry!("stick-slip", models::stick_slip::StickSlip, true),
+    entry!("sampled-controller", models::sampled_controller::SampledController, true),
+    entry!("spring-pendulum", models::spring_pendulum::SpringPendulum, true),
+    entry!("stiff-pair", models::stiff_pair::StiffPair, true),
+    entry!("rc-circuit", models::rc_circuit::RcCircuit, true),
+    entry!("dc-drive", models::dc_drive::DcDrive, true),
+    entry!("pipe", models::pipe::Pipe, true),
+    Entry {
+        name: "heat-rod",
+        source: Source::HeatRod,
+        make: |cells| Box::new(heat_rod::HeatRod { cells }),
+        shown: true,
+    },
+    entry!("all-types", models::all_types::AllTypes, true),
+    entry!("time-varying", models::time_varying::TimeVarying, true),
+    Entry { name: "robot", source: Source::Robot, make: |_| Box::new(models::robot::Robot), shown: true },
+    entry!("counting", models::counting::Counting, false),
+    entry!("bad-instantiate", decay(Oddity::RefusesToStart), false),
+    entry!("bad-init", misbehaving::Decay { oddity: Oddity::None, initial_equations_solvable: false }, false),
+    entry!("crash", decay(Oddity::Crashes), false),
+    entry!("hang", decay(Oddity::Hangs), false),
+    entry!("nan", misbehaving::Nan, false),
+    entry!("wrong-directional", misbehaving::Pair { wrong_slope: true }, false),
+    entry!("wrong-structure", misbehaving::Pair { wrong_slope: false }, false),
+    entry!("printing", decay(Oddity::Prints), false),
+    entry!("chatter", misbehaving::Chatter, false),
+    entry!("diverging", misbehaving::Diverging, false),
+    entry!("guid-mismatch", decay(Oddity::None), false),
+];

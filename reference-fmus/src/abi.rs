@@ -1,0 +1,554 @@
+//! The FMI 2.0 functions for Model Exchange, as C calls them. The only file with `unsafe`.
+//!
+//! Every entry does the same: turn pointers into slices, call [`Instance`], and let [`run`] turn the outcome into a status, a log
+//! message and a panic-free return. What is legal when is decided in [`crate::instance`].
+//!
+//! For every entry: a component is null or came from [`fmi2Instantiate`] and was not freed, no other call on it is running, and an
+//! array has as many elements as its count says. That is FMI's own contract.
+
+#![allow(unsafe_code, non_snake_case)]
+#![allow(clippy::missing_safety_doc)] // one contract for all, above
+
+use crate::instance::{Instance, Outcome, Snapshot};
+use crate::model::Oddity;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    Ok = 0,
+    Warning = 1,
+    Discard = 2,
+    Error = 3,
+    Fatal = 4,
+}
+
+type Environment = *mut c_void;
+type Logger =
+    Option<unsafe extern "C" fn(Environment, *const c_char, Status, *const c_char, *const c_char, ...)>;
+
+/// fmi2CallbackFunctions. The two memory functions and stepFinished are not used.
+#[repr(C)]
+pub struct Callbacks {
+    pub logger: Logger,
+    pub allocate_memory: Option<unsafe extern "C" fn(usize, usize) -> *mut c_void>,
+    pub free_memory: Option<unsafe extern "C" fn(*mut c_void)>,
+    pub step_finished: Option<unsafe extern "C" fn(Environment, Status)>,
+    pub environment: Environment,
+}
+
+/// fmi2EventInfo.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EventInfo {
+    pub new_discrete_states_needed: c_int,
+    pub terminate_simulation: c_int,
+    pub nominals_of_continuous_states_changed: c_int,
+    pub values_of_continuous_states_changed: c_int,
+    pub next_event_time_defined: c_int,
+    pub next_event_time: f64,
+}
+
+/// What fmi2Component points to.
+pub struct Component {
+    instance: Instance,
+    log: Log,
+    /// A panic was caught: nothing about the instance is trusted any more.
+    poisoned: bool,
+}
+
+struct Log {
+    logger: Logger,
+    environment: Environment,
+    name: CString,
+}
+
+impl Log {
+    #[cold]
+    fn write(&self, status: Status, message: &str) {
+        let Some(logger) = self.logger else { return };
+        // The message is a format string to the receiver, which may or may not expand it.
+        let message = CString::new(message.replace('%', "%%").replace('\0', " "));
+        let category = c"logStatusError";
+        // SAFETY: the importer's own function and environment; all strings end with NUL and outlive the call.
+        unsafe {
+            logger(
+                self.environment,
+                self.name.as_ptr(),
+                status,
+                category.as_ptr(),
+                message.unwrap_or_default().as_ptr(),
+            );
+        }
+    }
+}
+
+/// Carry out a call on a component: panics become `Fatal`, now and ever after; refusals are logged and become `Error`.
+#[inline(always)]
+unsafe fn run(
+    function: &'static str,
+    component: *mut Component,
+    call: impl FnOnce(&mut Instance) -> Outcome,
+) -> Status {
+    // SAFETY: null or valid and not aliased, see the header.
+    let Some(it) = (unsafe { component.as_mut() }) else { return Status::Error };
+    if it.poisoned {
+        return Status::Fatal;
+    }
+    let instance = &mut it.instance;
+    let outcome = catch_unwind(AssertUnwindSafe(move || {
+        if instance.oddity() != Oddity::None {
+            instance.observe(function);
+        }
+        call(instance)
+    }));
+    match outcome {
+        Ok(Ok(())) => Status::Ok,
+        Ok(Err(why)) => {
+            it.log.write(Status::Error, &format!("{function}: {why}"));
+            Status::Error
+        }
+        Err(_) => {
+            it.poisoned = true;
+            it.log.write(Status::Fatal, &format!("{function}: internal error"));
+            Status::Fatal
+        }
+    }
+}
+
+unsafe fn slice<'a, T>(pointer: *const T, count: usize) -> Outcome<&'a [T]> {
+    match (pointer.is_null(), count) {
+        (_, 0) => Ok(&[]),
+        (true, _) => Err("an array is a null pointer".into()),
+        // SAFETY: not null, `count` elements by the header's contract.
+        (false, _) => Ok(unsafe { std::slice::from_raw_parts(pointer, count) }),
+    }
+}
+
+unsafe fn slice_mut<'a, T>(pointer: *mut T, count: usize) -> Outcome<&'a mut [T]> {
+    match (pointer.is_null(), count) {
+        (_, 0) => Ok(&mut []),
+        (true, _) => Err("an array is a null pointer".into()),
+        // SAFETY: not null, `count` elements by the header's contract, and not aliased by ours.
+        (false, _) => Ok(unsafe { std::slice::from_raw_parts_mut(pointer, count) }),
+    }
+}
+
+/// Text from C; null and bad UTF-8 become what can be said of them.
+unsafe fn text<'a>(pointer: *const c_char) -> std::borrow::Cow<'a, str> {
+    match pointer.is_null() {
+        true => "".into(),
+        // SAFETY: not null, so NUL-terminated by FMI's contract.
+        false => unsafe { CStr::from_ptr(pointer) }.to_string_lossy(),
+    }
+}
+
+// Inquiry, creation, logging
+
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi2GetTypesPlatform() -> *const c_char {
+    c"default".as_ptr()
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi2GetVersion() -> *const c_char {
+    c"2.0".as_ptr()
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2SetDebugLogging(
+    c: *mut Component,
+    _on: c_int,
+    count: usize,
+    categories: *const *const c_char,
+) -> Status {
+    unsafe {
+        run("fmi2SetDebugLogging", c, |_| {
+            for &category in slice(categories, count)? {
+                if text(category) != "logStatusError" {
+                    return Err(format!("there is no log category {}", text(category)));
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2Instantiate(
+    name: *const c_char,
+    fmu_type: c_int,
+    guid: *const c_char,
+    _resources: *const c_char,
+    callbacks: *const Callbacks,
+    _visible: c_int,
+    _logging: c_int,
+) -> *mut Component {
+    // SAFETY: null or valid during the call, by FMI's contract.
+    let (name, guid, callbacks) = unsafe { (text(name), text(guid), callbacks.as_ref()) };
+    let Some(callbacks) = callbacks else { return std::ptr::null_mut() };
+    let log = Log {
+        logger: callbacks.logger,
+        environment: callbacks.environment,
+        name: CString::new(name.as_ref()).unwrap_or_default(),
+    };
+    let made = catch_unwind(|| match fmu_type {
+        _ if name.is_empty() => Err("the instance has no name".to_owned()),
+        0 => Instance::new(&guid),
+        _ => Err("this FMU is for Model Exchange only".to_owned()),
+    });
+    match made.unwrap_or_else(|_| Err("internal error".into())) {
+        Ok(instance) => Box::into_raw(Box::new(Component { instance, log, poisoned: false })),
+        Err(why) => {
+            log.write(Status::Error, &format!("fmi2Instantiate: {why}"));
+            std::ptr::null_mut()
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2FreeInstance(c: *mut Component) {
+    if !c.is_null() {
+        // SAFETY: made by `Box::into_raw` in fmi2Instantiate.
+        drop(unsafe { Box::from_raw(c) });
+    }
+}
+
+// Initialization, termination, reset
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2SetupExperiment(
+    c: *mut Component,
+    _tolerance_defined: c_int,
+    _tolerance: f64,
+    start: f64,
+    _stop_defined: c_int,
+    _stop: f64,
+) -> Status {
+    unsafe { run("fmi2SetupExperiment", c, |it| it.setup_experiment(start)) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2EnterInitializationMode(c: *mut Component) -> Status {
+    unsafe {
+        run("fmi2EnterInitializationMode", c, |it| {
+            match it.oddity() {
+                // A real segmentation fault, which is the point of the model `crash`.
+                Oddity::Crashes => std::ptr::null_mut::<u8>().write_volatile(1),
+                Oddity::Hangs => loop {
+                    std::thread::sleep(std::time::Duration::from_secs(1));
+                },
+                _ => {}
+            }
+            it.enter_initialization()
+        })
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2ExitInitializationMode(c: *mut Component) -> Status {
+    unsafe { run("fmi2ExitInitializationMode", c, Instance::exit_initialization) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2Terminate(c: *mut Component) -> Status {
+    unsafe { run("fmi2Terminate", c, Instance::terminate) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2Reset(c: *mut Component) -> Status {
+    unsafe {
+        run("fmi2Reset", c, |it| {
+            it.reset();
+            Ok(())
+        })
+    }
+}
+
+// Variables
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2GetReal(c: *mut Component, vr: *const u32, n: usize, value: *mut f64) -> Status {
+    unsafe { run("fmi2GetReal", c, |it| it.get_real(slice(vr, n)?, slice_mut(value, n)?)) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2GetInteger(
+    c: *mut Component,
+    vr: *const u32,
+    n: usize,
+    value: *mut c_int,
+) -> Status {
+    unsafe { run("fmi2GetInteger", c, |it| it.get_integer(slice(vr, n)?, slice_mut(value, n)?)) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2GetBoolean(
+    c: *mut Component,
+    vr: *const u32,
+    n: usize,
+    value: *mut c_int,
+) -> Status {
+    unsafe { run("fmi2GetBoolean", c, |it| it.get_boolean(slice(vr, n)?, slice_mut(value, n)?)) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2GetString(
+    c: *mut Component,
+    vr: *const u32,
+    n: usize,
+    value: *mut *const c_char,
+) -> Status {
+    unsafe {
+        run("fmi2GetString", c, |it| {
+            for (&vr, value) in slice(vr, n)?.iter().zip(slice_mut(value, n)?) {
+                *value = it.get_string(vr)?.as_ptr();
+            }
+            Ok(())
+        })
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2SetReal(
+    c: *mut Component,
+    vr: *const u32,
+    n: usize,
+    value: *const f64,
+) -> Status {
+    unsafe { run("fmi2SetReal", c, |it| it.set_real(slice(vr, n)?, slice(value, n)?)) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2SetInteger(
+    c: *mut Component,
+    vr: *const u32,
+    n: usize,
+    value: *const c_int,
+) -> Status {
+    unsafe { run("fmi2SetInteger", c, |it| it.set_integer(slice(vr, n)?, slice(value, n)?)) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2SetBoolean(
+    c: *mut Component,
+    vr: *const u32,
+    n: usize,
+    value: *const c_int,
+) -> Status {
+    unsafe { run("fmi2SetBoolean", c, |it| it.set_boolean(slice(vr, n)?, slice(value, n)?)) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2SetString(
+    c: *mut Component,
+    vr: *const u32,
+    n: usize,
+    value: *const *const c_char,
+) -> Status {
+    unsafe {
+        run("fmi2SetString", c, |it| {
+            let values = slice(value, n)?;
+            if values.iter().any(|value| value.is_null()) {
+                return Err("a string is a null pointer".into());
+            }
+            it.set_string(slice(vr, n)?, values.iter().map(|&v| text(v).into_owned()).collect())
+        })
+    }
+}
+
+// FMU state
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2GetFMUstate(c: *mut Component, state: *mut *mut Snapshot) -> Status {
+    unsafe {
+        run("fmi2GetFMUstate", c, |it| {
+            let state = state.as_mut().ok_or("there is no place for the state")?;
+            let snapshot = it.snapshot()?;
+            // A state that exists is overwritten, as FMI wants.
+            match state.as_mut() {
+                Some(old) => *old = snapshot,
+                None => *state = Box::into_raw(Box::new(snapshot)),
+            }
+            Ok(())
+        })
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2SetFMUstate(c: *mut Component, state: *mut Snapshot) -> Status {
+    unsafe {
+        run("fmi2SetFMUstate", c, |it| it.restore(state.as_ref().ok_or("the state is a null pointer")?))
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2FreeFMUstate(c: *mut Component, state: *mut *mut Snapshot) -> Status {
+    unsafe {
+        run("fmi2FreeFMUstate", c, |_| {
+            let Some(state) = state.as_mut() else { return Ok(()) };
+            let old = std::mem::replace(state, std::ptr::null_mut());
+            if !old.is_null() {
+                drop(Box::from_raw(old));
+            }
+            Ok(())
+        })
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2SerializedFMUstateSize(
+    c: *mut Component,
+    state: *mut Snapshot,
+    size: *mut usize,
+) -> Status {
+    unsafe {
+        run("fmi2SerializedFMUstateSize", c, |_| {
+            let state = state.as_ref().ok_or("the state is a null pointer")?;
+            *size.as_mut().ok_or("there is no place for the size")? = state.to_bytes().len();
+            Ok(())
+        })
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2SerializeFMUstate(
+    c: *mut Component,
+    state: *mut Snapshot,
+    bytes: *mut u8,
+    size: usize,
+) -> Status {
+    unsafe {
+        run("fmi2SerializeFMUstate", c, |_| {
+            let state = state.as_ref().ok_or("the state is a null pointer")?.to_bytes();
+            let Some(target) = slice_mut(bytes, size)?.get_mut(..state.len()) else {
+                return Err(format!("the state takes {} bytes, there are {size}", state.len()));
+            };
+            target.copy_from_slice(&state);
+            Ok(())
+        })
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2DeSerializeFMUstate(
+    c: *mut Component,
+    bytes: *const u8,
+    size: usize,
+    state: *mut *mut Snapshot,
+) -> Status {
+    unsafe {
+        run("fmi2DeSerializeFMUstate", c, |it| {
+            it.snapshot()?; // refuse where there are no states
+            let state = state.as_mut().ok_or("there is no place for the state")?;
+            let snapshot = Snapshot::from_bytes(slice(bytes, size)?);
+            let snapshot = snapshot.ok_or("these bytes are not a serialized state")?;
+            match state.as_mut() {
+                Some(old) => *old = snapshot,
+                None => *state = Box::into_raw(Box::new(snapshot)),
+            }
+            Ok(())
+        })
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2GetDirectionalDerivative(
+    c: *mut Component,
+    unknown: *const u32,
+    unknowns: usize,
+    known: *const u32,
+    knowns: usize,
+    seed: *const f64,
+    result: *mut f64,
+) -> Status {
+    unsafe {
+        run("fmi2GetDirectionalDerivative", c, |it| {
+            let (unknown, known) = (slice(unknown, unknowns)?, slice(known, knowns)?);
+            let (seed, result) = (slice(seed, knowns)?, slice_mut(result, unknowns)?);
+            it.directional_derivative(unknown, known, seed, result)
+        })
+    }
+}
+
+// Model Exchange
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2EnterEventMode(c: *mut Component) -> Status {
+    unsafe { run("fmi2EnterEventMode", c, Instance::enter_event_mode) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2NewDiscreteStates(c: *mut Component, info: *mut EventInfo) -> Status {
+    unsafe {
+        run("fmi2NewDiscreteStates", c, |it| {
+            let info = info.as_mut().ok_or("there is no place for the event info")?;
+            let event = it.new_discrete_states()?;
+            *info = EventInfo {
+                new_discrete_states_needed: event.again.into(),
+                values_of_continuous_states_changed: event.states_changed.into(),
+                next_event_time_defined: event.next_time.is_some().into(),
+                next_event_time: event.next_time.unwrap_or(0.0),
+                ..EventInfo::default()
+            };
+            Ok(())
+        })
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2EnterContinuousTimeMode(c: *mut Component) -> Status {
+    unsafe { run("fmi2EnterContinuousTimeMode", c, Instance::enter_continuous_time_mode) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2CompletedIntegratorStep(
+    c: *mut Component,
+    _no_set_state_before: c_int,
+    enter_event_mode: *mut c_int,
+    terminate: *mut c_int,
+) -> Status {
+    unsafe {
+        run("fmi2CompletedIntegratorStep", c, |it| {
+            for flag in [enter_event_mode, terminate] {
+                *flag.as_mut().ok_or("there is no place for an answer")? = 0;
+            }
+            it.completed_integrator_step()
+        })
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2SetTime(c: *mut Component, time: f64) -> Status {
+    unsafe { run("fmi2SetTime", c, |it| it.set_time(time)) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2SetContinuousStates(c: *mut Component, x: *const f64, n: usize) -> Status {
+    unsafe { run("fmi2SetContinuousStates", c, |it| it.set_continuous_states(slice(x, n)?)) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2GetDerivatives(c: *mut Component, dx: *mut f64, n: usize) -> Status {
+    unsafe { run("fmi2GetDerivatives", c, |it| it.get_derivatives(slice_mut(dx, n)?)) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2GetEventIndicators(c: *mut Component, z: *mut f64, n: usize) -> Status {
+    unsafe { run("fmi2GetEventIndicators", c, |it| it.get_event_indicators(slice_mut(z, n)?)) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2GetContinuousStates(c: *mut Component, x: *mut f64, n: usize) -> Status {
+    unsafe { run("fmi2GetContinuousStates", c, |it| it.get_continuous_states(slice_mut(x, n)?)) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2GetNominalsOfContinuousStates(
+    c: *mut Component,
+    nominals: *mut f64,
+    n: usize,
+) -> Status {
+    unsafe { run("fmi2GetNominalsOfContinuousStates", c, |it| it.get_nominals(slice_mut(nominals, n)?)) }
+}

@@ -1,0 +1,141 @@
+//! Models that go wrong on purpose, one fault each, for testing refusals and limits.
+//!
+//! [`Decay`] with an [`Oddity`] or a failing initialization, x' = -k x otherwise; [`Nan`]; [`Pair`], the linear
+//! x' = y - x, y' = k (x - y), whose description or directional derivative lies; [`Chatter`]; [`Diverging`].
+
+use crate::dual::{Dual, Num};
+use crate::model::{Event, Model, Oddity, Values};
+
+/// x' = -k x behind a fault.
+pub struct Decay {
+    pub oddity: Oddity,
+    pub initial_equations_solvable: bool,
+}
+
+impl Model for Decay {
+    fn states(&self) -> usize {
+        1
+    }
+
+    fn reals(&self) -> &'static [&'static str] {
+        &["time", "x", "der(x)", "k"]
+    }
+
+    fn initialize(&self, _: &mut Values) -> Result<(), &'static str> {
+        match self.initial_equations_solvable {
+            true => Ok(()),
+            false => Err("initial equations have no solution"),
+        }
+    }
+
+    fn evaluate(&self, v: &mut Values) {
+        let [_, x, dx, k] = &mut v.real[..] else { return };
+        *dx = -*k * *x;
+    }
+
+    fn oddity(&self) -> Oddity {
+        self.oddity
+    }
+}
+
+/// Its derivative is not a number.
+pub struct Nan;
+
+impl Model for Nan {
+    fn states(&self) -> usize {
+        1
+    }
+
+    fn reals(&self) -> &'static [&'static str] {
+        &["time", "x", "der(x)", "k"]
+    }
+
+    fn evaluate(&self, v: &mut Values) {
+        v.real[2] = f64::NAN;
+    }
+}
+
+/// x' = y - x, y' = k (x - y). Twice the true ∂y'/∂y in the directional derivative if `wrong_slope`;
+/// otherwise none is provided, and it is the description that hides ∂y'/∂x.
+pub struct Pair {
+    pub wrong_slope: bool,
+}
+
+impl Pair {
+    fn equations<T: Num>(&self, v: &mut [T]) {
+        let [_, x, y, dx, dy, k] = v else { return };
+        *dx = *y - *x;
+        *dy = *k * (*x - *y);
+    }
+}
+
+impl Model for Pair {
+    fn states(&self) -> usize {
+        2
+    }
+
+    fn reals(&self) -> &'static [&'static str] {
+        &["time", "x", "y", "der(x)", "der(y)", "k"]
+    }
+
+    fn evaluate(&self, v: &mut Values) {
+        self.equations(&mut v.real);
+    }
+
+    fn evaluate_dual(&self, v: &mut [Dual]) -> bool {
+        self.equations(v);
+        if let [_, _, y, _, dy, k] = v {
+            dy.derivative -= k.value * y.derivative;
+        }
+        self.wrong_slope
+    }
+}
+
+/// A relay without hysteresis: x' = -rate sign(x), sign taken at the last event. Once at zero every
+/// integrator step fires another event; the Filippov solution stays at zero.
+pub struct Chatter;
+
+impl Model for Chatter {
+    fn states(&self) -> usize {
+        1
+    }
+
+    fn indicators(&self) -> usize {
+        1
+    }
+
+    fn reals(&self) -> &'static [&'static str] {
+        &["time", "x", "der(x)", "rate"]
+    }
+
+    fn evaluate(&self, v: &mut Values) {
+        v.real[2] = if v.boolean[0] { -v.real[3] } else { v.real[3] };
+    }
+
+    fn event_indicators(&self, v: &Values, z: &mut [f64]) {
+        z[0] = v.real[1];
+    }
+
+    fn event(&self, v: &mut Values) -> Event {
+        v.boolean[0] = v.real[1] > 0.0;
+        Event::default()
+    }
+}
+
+/// x' = a x²: exact x = x0/(1 - a x0 t), gone at t = 1/(a x0).
+pub struct Diverging;
+
+impl Model for Diverging {
+    fn states(&self) -> usize {
+        1
+    }
+
+    fn reals(&self) -> &'static [&'static str] {
+        &["time", "x", "der(x)", "a"]
+    }
+
+    fn evaluate(&self, v: &mut Values) {
+        let [_, x, dx, a] = &mut v.real[..] else { return };
+        *dx = *a * *x * *x;
+    }
+}

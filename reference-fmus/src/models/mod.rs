@@ -1,0 +1,19 @@
+//! One file per model: equations, source and known answer in its header.
+
+pub mod all_types;
+pub mod bouncing_ball;
+pub mod counting;
+pub mod dahlquist;
+pub mod dc_drive;
+pub mod heat_rod;
+pub mod misbehaving;
+pub mod pipe;
+pub mod prothero_robinson;
+pub mod rc_circuit;
+pub mod robot;
+pub mod sampled_controller;
+pub mod spring_pendulum;
+pub mod stick_slip;
+pub mod stiff_pair;
+pub mod time_varying;
+pub mod van_der_pol;

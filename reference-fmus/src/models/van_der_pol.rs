@@ -1,0 +1,35 @@
+//! Van der Pol's relaxation oscillation, in the scaling whose slow time is one second.
+//!
+//!     x' = v
+//!     v' = ((1 - x²) v - x) / eps,   eps = 1e-3,   x(0) = 2, v(0) = 0
+//!
+//! With y'' - µ (1 - y²) y' + y = 0, time divided by µ and eps = µ⁻²: µ = 31.6 here. On the slow branches the
+//! fast eigenvalue is (1 - x²)/eps, down to -3000; during the jumps it is positive, up to +1000.
+//! Period: 3 - 2 ln 2 + 7.0143 eps^(2/3) + … = 1.68 s (Dorodnitsyn); 1.6659 s numerically. Amplitude 2.00 …
+//! Nonlinear test for state-dependent stiffness (seed 002, chapter 4, treats such problems with Rosenbrock methods).
+
+use crate::dual::Num;
+use crate::model::{Model, differentiable};
+
+pub struct VanDerPol;
+
+impl VanDerPol {
+    fn equations<T: Num>(&self, v: &mut [T]) {
+        let [_, x, w, dx, dw, eps] = v else { return };
+        let (x, w) = (*x, *w);
+        *dx = w;
+        *dw = ((T::from(1.0) - x * x) * w - x) / *eps;
+    }
+}
+
+impl Model for VanDerPol {
+    fn states(&self) -> usize {
+        2
+    }
+
+    fn reals(&self) -> &'static [&'static str] {
+        &["time", "x", "v", "der(x)", "der(v)", "eps"]
+    }
+
+    differentiable!();
+}
