@@ -1,0 +1,268 @@
+//! What one step does to a small disturbance: x+ = R x.
+//!
+//! ```text
+//! R = I + (I - hA)^-1 hJ = (I - hA)^-1 (I + h(J - A)),    A = M∘J
+//! ```
+//!
+//! The second form (003, (1)) has no cancellation for large hλ: with M full it is (I - hJ)^-1
+//! with eigenvalues 1/(1 - hλ); with M empty it is I + hJ. It is also R(h, P) of 004, (31).
+//!
+//! A step is called stable where every mode that does not grow in continuous time does not
+//! grow in discrete time. A mode that does grow may grow as fast as e^(hλ) or 1/(1 - hλ).
+
+use super::acceptance::pairing;
+use super::{Mask, Result, SLACK, check_step, dense};
+use faer::linalg::solvers::Solve;
+use faer::prelude::c64;
+use faer::{Mat, MatRef};
+
+/// R for Jacobian J, mask M and step h.
+pub fn amplification(j: MatRef<'_, f64>, mask: &Mask, h: f64) -> Result<Mat<f64>> {
+    stale_amplification(j, j, mask, h)
+}
+
+/// R with A taken from another Jacobian: (I - hA)^-1 (I + h(J - A)), A = M∘J_old.
+pub fn stale_amplification(j_old: MatRef<'_, f64>, j: MatRef<'_, f64>, mask: &Mask, h: f64) -> Result<Mat<f64>> {
+    check_step(h)?;
+    dense::check_square(j)?;
+    let a = mask.apply(j_old)?;
+    if j.nrows() != a.nrows() {
+        return Err(super::Error::Size { what: "the Jacobian", expected: a.nrows(), found: j.nrows() });
+    }
+    let one = |i, k| if i == k { 1.0 } else { 0.0 };
+    let left = Mat::from_fn(a.nrows(), a.nrows(), |i, k| one(i, k) - h * a[(i, k)]);
+    let right = Mat::from_fn(a.nrows(), a.nrows(), |i, k| one(i, k) + h * (j[(i, k)] - a[(i, k)]));
+    dense::solve(left.as_ref(), right.as_ref())
+}
+
+/// One mode: its continuous eigenvalue and what became of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mode {
+    /// λ of J.
+    pub continuous: c64,
+    /// 1/(1 - hλ), the unmasked method's eigenvalue.
+    pub exact: c64,
+    /// μ of R paired with it.
+    pub discrete: c64,
+    /// h Re λ <= `SLACK`.
+    pub stable: bool,
+    /// |μ| is within what λ allows.
+    pub ok: bool,
+}
+
+/// All modes of one Jacobian under one mask.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Modes {
+    pub modes: Vec<Mode>,
+    /// max |μ|.
+    pub spectral_radius: f64,
+    /// Some pairing of λ and μ keeps every mode within its limit. This is the verdict; the
+    /// `ok` of single modes rests on the nearest pairing and serves the report.
+    pub stable: bool,
+    /// The mode with the largest |μ| relative to its limit.
+    pub worst: Option<usize>,
+}
+
+/// Pair the eigenvalues of J and of R, and judge each mode.
+pub fn modes(j: MatRef<'_, f64>, mask: &Mask, h: f64) -> Result<Modes> {
+    let lambda = dense::eigenvalues(j)?;
+    let mu = dense::eigenvalues(amplification(j, mask, h)?.as_ref())?;
+    let exact: Vec<c64> = lambda.iter().map(|&l| exact_eigenvalue(l, h)).collect();
+    let n = mu.len();
+    let pair = pairing(&Mat::from_fn(n, n, |i, k| (exact[i] - mu[k]).norm()));
+    let limit: Vec<f64> = lambda.iter().map(|&l| growth_limit(l, h)).collect();
+    let excess = |i: usize| mu[pair[i]].norm() / limit[i];
+    let modes = (0..n).map(|i| Mode {
+        continuous: lambda[i],
+        exact: exact[i],
+        discrete: mu[pair[i]],
+        stable: h * lambda[i].re <= SLACK,
+        ok: excess(i) <= 1.0,
+    });
+    Ok(Modes {
+        modes: modes.collect(),
+        spectral_radius: mu.iter().fold(0.0, |r, z| f64::max(r, z.norm())),
+        stable: within_limits(&mu, &lambda, h),
+        worst: (0..n).max_by(|&a, &b| excess(a).total_cmp(&excess(b)).then(b.cmp(&a))),
+    })
+}
+
+/// Is there a pairing in which no |μ| exceeds its λ's limit? With both sorted by size it is the
+/// sorted pairing or none.
+pub fn within_limits(mu: &[c64], lambda: &[c64], h: f64) -> bool {
+    let mut sizes: Vec<f64> = mu.iter().map(|z| z.norm()).collect();
+    let mut limits: Vec<f64> = lambda.iter().map(|&l| growth_limit(l, h)).collect();
+    sizes.sort_by(f64::total_cmp);
+    limits.sort_by(f64::total_cmp);
+    sizes.len() == limits.len() && sizes.iter().zip(&limits).all(|(s, l)| s <= l)
+}
+
+/// The unmasked method's eigenvalue; where 1 - hλ vanishes, the differential equation's.
+pub fn exact_eigenvalue(lambda: c64, h: f64) -> c64 {
+    let denominator = c64::ONE - lambda * h;
+    if denominator.norm() > 1e-8 { denominator.inv() } else { (lambda * h).exp() }
+}
+
+/// The largest |μ| that a mode may have.
+fn growth_limit(lambda: c64, h: f64) -> f64 {
+    let growth = if h * lambda.re <= SLACK {
+        1.0
+    } else {
+        (h * lambda.re).exp().max(exact_eigenvalue(lambda, h).norm()).max(1.0)
+    };
+    growth * (1.0 + SLACK)
+}
+
+/// The states that carry the mode μ of R: (index, share of the largest), largest first, down to a
+/// tenth. Eigenvector components are divided by nominals, so that pascals and metres compare;
+/// a nominal that is missing, zero or not finite counts as 1.
+pub fn dominant_states(r: MatRef<'_, f64>, mu: c64, nominals: &[f64]) -> Result<Vec<(usize, f64)>> {
+    let v = eigenvector(r, mu)?;
+    let nominal = |i: usize| nominals.get(i).map(|x| x.abs()).filter(|x| x.is_finite() && *x > 0.0).unwrap_or(1.0);
+    let size: Vec<f64> = v.iter().enumerate().map(|(i, z)| z.norm() / nominal(i)).collect();
+    let largest = size.iter().fold(0.0, |m, &s| f64::max(m, s));
+    let mut states: Vec<(usize, f64)> =
+        size.iter().enumerate().map(|(i, &s)| (i, s / largest)).filter(|s| s.1 >= 0.1).collect();
+    states.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    Ok(states)
+}
+
+/// A unit eigenvector by inverse iteration from a fixed start, in balanced coordinates.
+pub(crate) fn eigenvector(a: MatRef<'_, f64>, mu: c64) -> Result<Vec<c64>> {
+    dense::check_square(a)?;
+    let n = a.nrows();
+    if n == 0 {
+        return Ok(vec![]);
+    }
+    let (b, d) = dense::balance(a);
+    let scale = (0..n).fold(mu.norm(), |m, k| (0..n).fold(m, |m, i| m.max(b[(i, k)].abs()))).max(f64::MIN_POSITIVE);
+    // Beside the eigenvalue by some rounding errors: nearly singular, not singular.
+    let shift = mu + c64::new(1.0, 0.5) * (scale * 1e-14);
+    let m = Mat::from_fn(n, n, |i, k| c64::new(b[(i, k)], 0.0) - if i == k { shift } else { c64::ZERO });
+    let lu = m.partial_piv_lu();
+    let mut v = Mat::from_fn(n, 1, |i, _| c64::new(1.0 + (i as f64 * 0.618_033_988_75).fract(), 0.0));
+    for _ in 0..4 {
+        let mut next = lu.solve(&v);
+        let norm = next.norm_l2();
+        if !norm.is_finite() || norm == 0.0 {
+            break;
+        }
+        for i in 0..n {
+            next[(i, 0)] /= norm;
+        }
+        v = next;
+    }
+    let v: Vec<c64> = (0..n).map(|i| v[(i, 0)] * d[i]).collect();
+    let norm = v.iter().map(|z| z.norm_sqr()).sum::<f64>().sqrt();
+    Ok(v.iter().map(|z| z / norm).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::Error;
+    use crate::analysis::dense::tests::mat;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+
+        /// 000, 3.3: the unsparsed method's eigenvalues are 1/(1 - hλ). Real λ, well separated and
+        /// well conditioned by construction: J = Q diag(λ) Q^T, Q a product of rotations.
+        #[test]
+        fn full_mask_has_eigenvalues_one_over_one_minus_h_lambda(
+            lambda in prop::collection::vec(-1e4..-1e-2f64, 2..7), angle in 0.0..3.0f64, h in 1e-4..1.0f64
+        ) {
+            let n = lambda.len();
+            let mut q = Mat::<f64>::identity(n, n);
+            for k in 0..n - 1 {
+                let (s, c) = (angle + k as f64).sin_cos();
+                let mut g = Mat::<f64>::identity(n, n);
+                (g[(k, k)], g[(k, k + 1)], g[(k + 1, k)], g[(k + 1, k + 1)]) = (c, s, -s, c);
+                q = &q * &g;
+            }
+            let d = Mat::from_fn(n, n, |i, j| if i == j { lambda[i] } else { 0.0 });
+            let j = &q * d * q.transpose();
+            let r = amplification(j.as_ref(), &Mask::full(n), h).unwrap();
+            let mut found: Vec<f64> = dense::eigenvalues(r.as_ref()).unwrap().iter().map(|z| z.re).collect();
+            let mut wanted: Vec<f64> = lambda.iter().map(|l| 1.0 / (1.0 - h * l)).collect();
+            found.sort_by(f64::total_cmp);
+            wanted.sort_by(f64::total_cmp);
+            for (f, w) in found.iter().zip(&wanted) {
+                prop_assert!((f - w).abs() < 1e-11 * (1.0 + h * 1e4), "{f} is not {w}");
+            }
+        }
+
+        /// No kept entry: explicit Euler, I + hJ to the last bit.
+        #[test]
+        fn empty_mask_is_explicit_euler(e in prop::collection::vec(-5.0..5.0f64, 9), h in 1e-3..1.0f64) {
+            let j = Mat::from_fn(3, 3, |i, k| e[3 * i + k]);
+            let r = amplification(j.as_ref(), &Mask::explicit(3), h).unwrap();
+            let euler = Mat::from_fn(3, 3, |i, k| h * j[(i, k)] + if i == k { 1.0 } else { 0.0 });
+            prop_assert_eq!(r, euler);
+        }
+
+        /// The two ways to write R agree for any mask.
+        #[test]
+        fn both_forms_of_r_agree(e in prop::collection::vec(-5.0..5.0f64, 9), bits in 0u32..512) {
+            let j = Mat::from_fn(3, 3, |i, k| e[3 * i + k]);
+            let mask = Mask::from_fn(3, |i, k| bits >> (3 * i + k) & 1 == 1);
+            let h = 0.05;
+            let r = amplification(j.as_ref(), &mask, h).unwrap();
+            let a = mask.apply(j.as_ref()).unwrap();
+            let left = Mat::from_fn(3, 3, |i, k| if i == k { 1.0 } else { 0.0 } - h * a[(i, k)]);
+            let hj = Mat::from_fn(3, 3, |i, k| h * j[(i, k)]);
+            let d = dense::solve(left.as_ref(), hj.as_ref()).unwrap();
+            for i in 0..3 {
+                for k in 0..3 {
+                    let one = if i == k { 1.0 } else { 0.0 };
+                    prop_assert!((r[(i, k)] - one - d[(i, k)]).abs() < 1e-12 * (1.0 + r.norm_max()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_stiff_explicit_row_is_the_worst_mode_and_is_named() {
+        // State 1 is stiff; state 2 is slow. In pascals the slow one looks large.
+        let j = mat(&[&[-1.0, 0.0, 0.0], &[0.1, -500.0, 0.0], &[1e5, 1e5, -2.0]]);
+        let mask = Mask::rows(vec![true, false, false]);
+        let found = modes(j.as_ref(), &mask, 0.01).unwrap();
+        assert!(!found.stable && (found.spectral_radius - 4.0).abs() < 1e-9);
+        let worst = found.modes[found.worst.unwrap()];
+        assert!(worst.stable && !worst.ok && (worst.continuous.re + 500.0).abs() < 1e-9);
+        let r = amplification(j.as_ref(), &mask, 0.01).unwrap();
+        let states = dominant_states(r.as_ref(), worst.discrete, &[1.0, 1.0, 1e5]).unwrap();
+        assert_eq!(states[0].0, 1);
+        assert!(modes(j.as_ref(), &Mask::rows(vec![false, true, false]), 0.01).unwrap().stable);
+    }
+
+    /// Semi-implicit Euler on an oscillator keeps |μ| = 1; explicit Euler does not.
+    #[test]
+    fn an_oscillator_is_stable_with_one_implicit_row() {
+        let j = mat(&[&[0.0, 1.0], &[-1.0, 0.0]]);
+        for (rows, stable) in [([false, false], false), ([true, false], true), ([false, true], true)] {
+            let found = modes(j.as_ref(), &Mask::rows(rows.to_vec()), 0.1).unwrap();
+            assert_eq!(found.stable, stable, "{rows:?}: {}", found.spectral_radius);
+        }
+    }
+
+    /// An unstable model may grow: an inverted pendulum is not the method's fault.
+    #[test]
+    fn true_growth_is_allowed_once() {
+        let j = mat(&[&[0.0, 1.0], &[9.0, 0.0]]);
+        assert!(modes(j.as_ref(), &Mask::full(2), 0.01).unwrap().stable);
+        let two = mat(&[&[3.0, 0.0], &[0.0, -300.0]]);
+        assert!(!modes(two.as_ref(), &Mask::explicit(2), 0.01).unwrap().stable);
+    }
+
+    #[test]
+    fn odd_inputs() {
+        assert!(modes(Mat::zeros(0, 0).as_ref(), &Mask::full(0), 0.1).unwrap().stable);
+        let one = mat(&[&[1.0]]);
+        assert_eq!(amplification(one.as_ref(), &Mask::full(1), 1.0).err(), Some(Error::Singular));
+        assert!(amplification(one.as_ref(), &Mask::full(1), f64::NAN).is_err());
+        assert!(amplification(mat(&[&[f64::INFINITY]]).as_ref(), &Mask::full(1), 0.1).is_err());
+        assert!(dominant_states(Mat::zeros(0, 0).as_ref(), c64::ONE, &[]).unwrap().is_empty());
+    }
+}

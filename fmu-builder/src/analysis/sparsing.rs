@@ -1,0 +1,370 @@
+//! Which entries of A can go: 000, Algorithms 5.1-5.3.
+//!
+//! The criterion c_e^(k) of `criterion` estimates what dropping entry e does to cluster k. Entry e is kept if
+//!
+//! ```text
+//! Σ_k w_k c_e^(k) >= 1,      w_k = 1/r_k at first, r_k of (5.1)
+//! ```
+//!
+//! and the weights are searched: first all by one factor, then each on its own; a cluster that violates (5.1)
+//! gets a larger weight, one that does not a smaller, by bisection. (5.3 moves every weight on its own from the start;
+//! halving all satisfied ones at once then loses the way, and with it any structure better than the first.)
+//! Last, entries that were kept for nothing are tried away, the least important first. The estimate only ranks;
+//! every structure is judged by the eigenvalues themselves (`acceptance`), and the one with the fewest entries
+//! that was accepted wins.
+//!
+//! Samples (5.1): the structure only grows from sample to sample, and the pass is repeated until every
+//! sample accepts it. Everything kept is always acceptable, so it ends.
+//!
+//! Against the print: Algorithm 5.3 has `S_test = spones(c<1)`, the entries to drop where those to keep are
+//! meant; 5.2.3 stores the *maximal* weight that fulfils (5.1) and the *minimal* that violates it, while its
+//! own rule (double the violating weight) needs the minimal fulfilling and the maximal violating one.
+//!
+//! Cost: one criterion and up to 2 `max_trials` + `max_trims` eigenvalue problems for each sample that asks for more
+//! entries, one for each that does not.
+
+use super::acceptance::{Acceptance, Tolerance, accept, pairing};
+use super::amplification::{amplification, exact_eigenvalue};
+use super::criterion::criterion;
+use super::schur::Clustering;
+use super::{Error, Mask, Result, check_step, dense};
+use faer::Mat;
+use faer::prelude::c64;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Search {
+    pub tolerance: Tolerance,
+    pub clustering: Clustering,
+    /// Structures tried for one sample.
+    pub max_trials: usize,
+    /// Stop after so many without a better one.
+    pub patience: usize,
+    /// Attempts to drop more from the structure found.
+    pub max_trims: usize,
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        Search { tolerance: Tolerance::default(), clustering: Clustering::default(), max_trials: 40, patience: 8, max_trims: 120 }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sparsing {
+    /// Kept entries; never one that is zero at every sample.
+    pub mask: Mask,
+    pub kept: usize,
+    /// Entries that are not zero at some sample.
+    pub nonzeros: usize,
+    /// (5.1) at each sample, for the final mask.
+    pub acceptance: Vec<Acceptance>,
+}
+
+/// Choose the entries to keep. `at_least` are kept in any case (Smin of Algorithm 5.1).
+pub fn sparsing(samples: &[Mat<f64>], h: f64, at_least: Option<&Mask>, search: Search) -> Result<Sparsing> {
+    check_step(h)?;
+    let n = samples.first().ok_or(Error::NoSamples)?.nrows();
+    for s in samples {
+        dense::check_square(s.as_ref())?;
+        if s.nrows() != n {
+            return Err(Error::Size { what: "a sample Jacobian", expected: n, found: s.nrows() });
+        }
+    }
+    if let Some(m) = at_least.filter(|m| m.n() != n) {
+        return Err(Error::Size { what: "the mask to keep", expected: n, found: m.n() });
+    }
+    let nonzero: Vec<(usize, usize)> = (0..n)
+        .flat_map(|i| (0..n).map(move |k| (i, k)))
+        .filter(|&e| samples.iter().any(|s| s[e] != 0.0))
+        .collect();
+    let exact = samples
+        .iter()
+        .map(|s| Ok(dense::eigenvalues(s.as_ref())?.iter().map(|&l| exact_eigenvalue(l, h)).collect()))
+        .collect::<Result<Vec<Vec<c64>>>>()?;
+    let mut kept = Structure::empty(n);
+    nonzero.iter().filter(|e| at_least.is_some_and(|m| m.keeps(e.0, e.1))).for_each(|&e| kept.insert(e));
+
+    let mut acceptance: Vec<Option<Acceptance>> = vec![None; samples.len()];
+    let mut agreed = 0; // samples in a row that accept `kept`
+    let mut at = 0;
+    while agreed < samples.len() {
+        let (j, exact) = (&samples[at], &exact[at]);
+        match judge(j, &kept, h, exact, search.tolerance)? {
+            Some(verdict) if verdict.accepted => {
+                acceptance[at] = Some(verdict);
+                agreed += 1;
+                at = (at + 1) % samples.len();
+            }
+            _ if kept.count == nonzero.len() => {
+                // Everything is kept and R is exact: only rounding is left to disagree about.
+                acceptance[at] = judge(j, &kept, h, exact, search.tolerance)?;
+                agreed += 1;
+                at = (at + 1) % samples.len();
+            }
+            _ => {
+                kept = choose(j, &kept, h, exact, search)?;
+                agreed = 0;
+            }
+        }
+    }
+    Ok(Sparsing {
+        mask: kept.mask(),
+        kept: kept.count,
+        nonzeros: nonzero.len(),
+        acceptance: acceptance.into_iter().flatten().collect(),
+    })
+}
+
+/// Algorithm 5.3 at one sample: the smallest accepted structure that contains `old`.
+fn choose(j: &Mat<f64>, old: &Structure, h: f64, exact: &[c64], search: Search) -> Result<Structure> {
+    let c = criterion(j.as_ref(), h, search.clustering)?;
+    let candidates: Vec<usize> = (0..c.entries.len()).filter(|&e| !old.contains(c.entries[e])).collect();
+    let importance = |e: usize, w: &[f64]| -> f64 {
+        c.clusters.iter().zip(w).map(|(k, w)| w * k.change[e].norm()).sum()
+    };
+    let structure = |w: &[f64]| {
+        let mut trial = old.clone();
+        candidates.iter().filter(|&&e| importance(e, w) >= 1.0).for_each(|&e| trial.insert(c.entries[e]));
+        trial
+    };
+    let judge = |trial: &Structure| judge(j, trial, h, exact, search.tolerance);
+    let accepted = |trial: &Structure| Ok(judge(trial)?.is_some_and(|v| v.accepted));
+    let initial: Vec<f64> = c
+        .clusters
+        .iter()
+        .map(|k| 1.0 / k.discrete.iter().map(|&z| search.tolerance.radius(z)).fold(f64::INFINITY, f64::min))
+        .collect();
+    let scaled = |s: f64| initial.iter().map(|w| w * s).collect::<Vec<f64>>();
+    let mut best = old.clone();
+    candidates.iter().for_each(|&e| best.insert(c.entries[e]));
+
+    // All weights by one factor: a bracket in powers of two, then bisection.
+    let mut scale = Weight::new(1.0);
+    for _ in 0..search.max_trials {
+        let trial = structure(&scaled(scale.now));
+        let fits = accepted(&trial)?;
+        let settled = scale.fits.zip(scale.violates).is_some_and(|(f, v)| f < 1.05 * v);
+        if fits && trial.count < best.count {
+            best = trial;
+        } else if settled || (fits && trial.count == old.count) || scale.now > 1e12 || scale.now < 1e-12 {
+            break;
+        }
+        scale.update(fits);
+    }
+    let scale = scale.fits.unwrap_or(1.0);
+
+    // Each cluster's own weight. Which cluster an exact eigenvalue belongs to: the nearest, each place once.
+    let place: Vec<(usize, c64)> =
+        c.clusters.iter().enumerate().flat_map(|(k, m)| m.discrete.iter().map(move |&z| (k, z))).collect();
+    let n = exact.len();
+    let pair = pairing(&Mat::from_fn(n, n, |i, p| (exact[i] - place[p].1).norm()));
+    let mut weights: Vec<Weight> = scaled(scale).into_iter().map(Weight::new).collect();
+    let mut best_weights = scaled(scale);
+    let mut idle = 0;
+    for _ in 0..search.max_trials {
+        let now: Vec<f64> = weights.iter().map(|w| w.now).collect();
+        let trial = structure(&now);
+        let verdict = judge(&trial)?;
+        let mut fits = vec![verdict.is_some(); weights.len()];
+        idle += 1;
+        if let Some(v) = verdict {
+            if v.accepted && trial.count < best.count {
+                (best, best_weights, idle) = (trial, now, 0);
+            }
+            (0..n).for_each(|i| fits[place[pair[i]].0] &= v.error[i] <= v.radius[i]);
+        }
+        if idle >= search.patience {
+            break;
+        }
+        weights.iter_mut().zip(fits).for_each(|(w, f)| w.update(f));
+    }
+
+    // What the estimate kept for nothing: drop the least important, in halves, then quarters, down to one.
+    let mut rest: Vec<usize> = candidates.iter().copied().filter(|&e| best.contains(c.entries[e])).collect();
+    rest.sort_by(|&a, &b| importance(a, &best_weights).total_cmp(&importance(b, &best_weights)).then(a.cmp(&b)));
+    let mut trials = 0;
+    let mut chunk = rest.len().div_ceil(2);
+    while chunk > 0 && trials < search.max_trims {
+        let mut at = 0;
+        while at < rest.len() && trials < search.max_trims {
+            let end = (at + chunk).min(rest.len());
+            let mut trial = best.clone();
+            rest[at..end].iter().for_each(|&e| trial.remove(c.entries[e]));
+            trials += 1;
+            if accepted(&trial)? {
+                best = trial;
+                rest.drain(at..end);
+            } else {
+                at = end;
+            }
+        }
+        chunk /= 2;
+    }
+    Ok(best)
+}
+
+/// (5.1) for one structure; `None` if I - hA is singular.
+fn judge(j: &Mat<f64>, s: &Structure, h: f64, exact: &[c64], tolerance: Tolerance) -> Result<Option<Acceptance>> {
+    match amplification(j.as_ref(), &s.mask(), h) {
+        Err(Error::Singular) => Ok(None),
+        Err(e) => Err(e),
+        Ok(r) => accept(exact, &dense::eigenvalues(r.as_ref())?, tolerance).map(Some),
+    }
+}
+
+/// One cluster's weight and its bracket: the least that fits, the largest that does not.
+struct Weight {
+    now: f64,
+    fits: Option<f64>,
+    violates: Option<f64>,
+}
+
+impl Weight {
+    fn new(now: f64) -> Weight {
+        Weight { now, fits: None, violates: None }
+    }
+
+    /// Other weights move too, so that a bracket can turn out wrong; its far end is then forgotten.
+    fn update(&mut self, fits: bool) {
+        if fits {
+            self.fits = Some(self.fits.map_or(self.now, |w| w.min(self.now)));
+            self.violates = self.violates.filter(|&w| w < self.now * 0.999);
+        } else {
+            self.violates = Some(self.violates.map_or(self.now, |w| w.max(self.now)));
+            self.fits = self.fits.filter(|&w| w > self.now * 1.001);
+        }
+        self.now = match (self.fits, self.violates) {
+            (Some(f), Some(v)) => 0.5 * (f + v),
+            (Some(f), None) => 0.5 * f,
+            (None, Some(v)) => 2.0 * v,
+            (None, None) => self.now,
+        };
+    }
+}
+
+/// A set of entries.
+#[derive(Clone)]
+struct Structure {
+    n: usize,
+    flag: Vec<bool>,
+    count: usize,
+}
+
+impl Structure {
+    fn empty(n: usize) -> Self {
+        Structure { n, flag: vec![false; n * n], count: 0 }
+    }
+
+    fn contains(&self, (i, k): (usize, usize)) -> bool {
+        self.flag[i * self.n + k]
+    }
+
+    fn insert(&mut self, (i, k): (usize, usize)) {
+        if !std::mem::replace(&mut self.flag[i * self.n + k], true) {
+            self.count += 1;
+        }
+    }
+
+    fn remove(&mut self, (i, k): (usize, usize)) {
+        if std::mem::replace(&mut self.flag[i * self.n + k], false) {
+            self.count -= 1;
+        }
+    }
+
+    fn mask(&self) -> Mask {
+        Mask::from_fn(self.n, |i, k| self.flag[i * self.n + k])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::amplification::modes;
+    use crate::analysis::dense::tests::mat;
+
+    fn tight() -> Search {
+        Search { tolerance: Tolerance { rho: 0.05, rho_min: 1e-3 }, ..Search::default() }
+    }
+
+    /// A stiff pair and a slow pair, weakly coupled: the stiff diagonal must stay, the slow rows go.
+    #[test]
+    fn slow_rows_are_dropped_and_stiff_ones_kept() {
+        let j = mat(&[
+            &[-2000.0, 300.0, 0.5, 0.1],
+            &[300.0, -3000.0, 0.1, 0.2],
+            &[0.3, 0.1, -1.0, 0.5],
+            &[0.1, 0.2, 0.5, -2.0],
+        ]);
+        let found = sparsing(std::slice::from_ref(&j), 0.01, None, tight()).unwrap();
+        assert!(found.acceptance[0].accepted);
+        assert!(found.mask.keeps(0, 0) && found.mask.keeps(1, 1));
+        assert_eq!(&found.mask.implicit_rows()[2..], [false, false], "{:?}", found.mask);
+        assert!(found.kept <= 4 && found.nonzeros == 16, "{} kept", found.kept);
+        assert!(modes(j.as_ref(), &found.mask, 0.01).unwrap().stable);
+    }
+
+    /// An entry goes only if every sample can spare it.
+    #[test]
+    fn union_over_samples() {
+        let a = mat(&[&[-800.0, 0.0], &[0.0, -1.0]]);
+        let b = mat(&[&[-1.0, 0.0], &[0.0, -800.0]]);
+        let alone = sparsing(std::slice::from_ref(&a), 0.01, None, tight()).unwrap();
+        assert!(alone.mask.keeps(0, 0) && !alone.mask.keeps(1, 1));
+        let both = sparsing(&[a, b], 0.01, None, tight()).unwrap();
+        assert!(both.mask.keeps(0, 0) && both.mask.keeps(1, 1) && both.kept == 2);
+        assert!(both.acceptance.len() == 2 && both.acceptance.iter().all(|v| v.accepted));
+    }
+
+    /// A random-looking stiff network of 40 states: whatever comes out satisfies (5.1), is smaller than J, and a
+    /// smaller ρ keeps at least as much (Table 6.3's trend).
+    #[test]
+    fn a_network_is_sparsed_and_rho_controls_it() {
+        let n = 40;
+        let mut seed = 12345u64;
+        let mut random = || {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 11) as f64 / (1u64 << 53) as f64
+        };
+        let mut j = Mat::<f64>::zeros(n, n);
+        for i in 0..n {
+            let rate = 10f64.powf(4.0 * random());
+            for _ in 0..5 {
+                let k = (random() * n as f64) as usize % n;
+                j[(i, k)] = rate * (random() - 0.5) * 0.2;
+            }
+            j[(i, i)] = -rate;
+        }
+        let mut last = usize::MAX;
+        for rho in [0.01, 0.1, 0.5] {
+            let search = Search { tolerance: Tolerance { rho, rho_min: 1e-4 }, ..Search::default() };
+            let found = sparsing(std::slice::from_ref(&j), 1e-3, None, search).unwrap();
+            assert!(found.acceptance[0].accepted, "ρ = {rho}: {:?}", found.acceptance[0].ratio);
+            assert!(found.kept < found.nonzeros, "ρ = {rho}: {} of {}", found.kept, found.nonzeros);
+            assert!(found.kept <= last, "ρ = {rho}: {} kept after {last}", found.kept);
+            last = found.kept;
+        }
+        assert!(last <= n, "{last} kept at ρ = 0.5");
+    }
+
+    #[test]
+    fn entries_to_keep_are_kept() {
+        let j = mat(&[&[-1.0, 0.01], &[0.0, -1.0]]);
+        let at_least = Mask::from_fn(2, |i, k| (i, k) == (0, 1));
+        let found = sparsing(&[j], 1e-3, Some(&at_least), Search::default()).unwrap();
+        assert!(found.mask.keeps(0, 1) && found.kept == 1);
+    }
+
+    #[test]
+    fn odd_inputs() {
+        let s = Search::default();
+        assert_eq!(sparsing(&[], 0.1, None, s).err(), Some(Error::NoSamples));
+        assert_eq!(sparsing(&[Mat::zeros(0, 0)], 0.1, None, s).unwrap().kept, 0);
+        assert!(sparsing(&[Mat::zeros(1, 1), Mat::zeros(2, 2)], 0.1, None, s).is_err());
+        assert!(sparsing(&[mat(&[&[f64::NAN]])], 0.1, None, s).is_err());
+        assert!(sparsing(&[mat(&[&[-1.0]])], 0.1, Some(&Mask::full(2)), s).is_err());
+        // Zero tolerance keeps what matters and still ends.
+        let none = Search { tolerance: Tolerance { rho: 0.0, rho_min: 0.0 }, ..s };
+        let j = mat(&[&[-5.0, 1.0], &[2.0, -7.0]]);
+        assert_eq!(sparsing(&[j], 0.1, None, none).unwrap().kept, 4);
+    }
+}

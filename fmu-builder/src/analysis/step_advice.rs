@@ -1,0 +1,138 @@
+//! Which step size suits a model, judged by its sample Jacobians.
+//!
+//! - Explicit Euler is stable where |1 + hλ| <= 1, that is h <= -2 Re λ / |λ|²: the limit above
+//!   which something must be implicit. Zero for an undamped oscillation.
+//! - A linearly implicit step damps what it does not resolve. For fast decay that is the purpose; an
+//!   oscillation with |hλ| > 1/2 loses amplitude that the model keeps: at hω = 1/2 a factor
+//!   |1/(1 - iω h)| = 0.89 in each step, half of it in six, which is half a period.
+//!   Modes that the model itself damps strongly (ζ = -Re λ/|λ| > 0.7) are left out.
+
+use super::{Error, Result, SLACK, check_step, dense};
+use faer::Mat;
+use faer::prelude::c64;
+
+/// |hλ| up to which an oscillation counts as resolved.
+pub const RESOLVED: f64 = 0.5;
+/// Damping ratio from which a mode's phase no longer matters.
+pub const STRONGLY_DAMPED: f64 = 0.7;
+
+/// An eigenvalue and where it was found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SampledMode {
+    pub sample: usize,
+    pub lambda: c64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepAdvice {
+    /// Largest h for which explicit Euler is stable; infinite if nothing limits it.
+    pub explicit_limit: f64,
+    pub limited_by: Option<SampledMode>,
+    /// Oscillations that h cannot resolve, fastest first; one of each conjugate pair.
+    pub unresolved: Vec<SampledMode>,
+    /// max |hλ|: how stiff the model is for this h.
+    pub stiffness: f64,
+    /// h itself if it resolves all oscillations, otherwise the largest 1, 2 or 5 times a power of
+    /// ten that does.
+    pub proposed: f64,
+}
+
+/// Advice for step h over all samples.
+pub fn step_advice(samples: &[Mat<f64>], h: f64) -> Result<StepAdvice> {
+    check_step(h)?;
+    if samples.is_empty() {
+        return Err(Error::NoSamples);
+    }
+    let mut advice = StepAdvice {
+        explicit_limit: f64::INFINITY, limited_by: None, unresolved: vec![], stiffness: 0.0, proposed: h,
+    };
+    for (sample, j) in samples.iter().enumerate() {
+        let spectrum = dense::eigenvalues(j.as_ref())?;
+        let largest = spectrum.iter().fold(0.0, |m, l| f64::max(m, l.norm()));
+        advice.stiffness = advice.stiffness.max(h * largest);
+        // Below this an eigenvalue is zero with rounding on it.
+        let noise = f64::EPSILON * largest * (10 * spectrum.len()) as f64;
+        for lambda in spectrum {
+            if lambda.norm() <= noise || lambda.re > noise.max(SLACK * lambda.norm()) {
+                continue;
+            }
+            let mode = SampledMode { sample, lambda };
+            let limit = if lambda.re >= -noise { 0.0 } else { -2.0 * lambda.re / lambda.norm_sqr() };
+            if limit < advice.explicit_limit {
+                advice.explicit_limit = limit;
+                advice.limited_by = Some(mode);
+            }
+            let damping = -lambda.re / lambda.norm();
+            if lambda.im > noise && damping < STRONGLY_DAMPED && h * lambda.norm() > RESOLVED {
+                advice.unresolved.push(mode);
+            }
+        }
+    }
+    advice.unresolved.sort_by(|a, b| b.lambda.norm().total_cmp(&a.lambda.norm()).then(a.sample.cmp(&b.sample)));
+    if let Some(fastest) = advice.unresolved.first() {
+        advice.proposed = round_down(RESOLVED / fastest.lambda.norm());
+    }
+    Ok(advice)
+}
+
+/// The largest 1, 2 or 5 times 10^k not above x.
+fn round_down(x: f64) -> f64 {
+    let decade = 10f64.powi(x.log10().floor() as i32);
+    let fits = |m: f64| m * decade <= x * (1.0 + 1e-12);
+    [5.0, 2.0, 1.0].into_iter().find(|&m| fits(m)).map_or(decade / 2.0, |m| m * decade)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::dense::tests::mat;
+
+    /// 004, (19): stable for h < 2/|λ|. Its "unstable for a step-size larger than 1e-3" of (40) should read 2e-3.
+    #[test]
+    fn explicit_limit_is_two_over_lambda() {
+        let j = mat(&[&[0.0, 1.0], &[-1000.0, -1001.0]]);
+        let advice = step_advice(&[j], 0.01).unwrap();
+        assert!((advice.explicit_limit - 2e-3).abs() < 1e-12);
+        assert!((advice.limited_by.unwrap().lambda.re + 1000.0).abs() < 1e-6);
+        assert!(advice.unresolved.is_empty() && advice.proposed == 0.01);
+        assert!((advice.stiffness - 10.0).abs() < 1e-9);
+    }
+
+    /// A damped oscillator at the limit really has |1 + hλ| = 1.
+    #[test]
+    fn explicit_limit_of_an_oscillator() {
+        let j = mat(&[&[-1.0, 20.0], &[-20.0, -1.0]]);
+        let advice = step_advice(&[j], 1e-3).unwrap();
+        let mu = c64::ONE + c64::new(-1.0, 20.0) * advice.explicit_limit;
+        assert!((mu.norm() - 1.0).abs() < 1e-12 && (advice.explicit_limit - 2.0 / 401.0).abs() < 1e-12);
+        let undamped = step_advice(&[mat(&[&[0.0, 20.0], &[-20.0, 0.0]])], 1e-3).unwrap();
+        assert_eq!(undamped.explicit_limit, 0.0);
+    }
+
+    #[test]
+    fn an_unresolved_oscillation_is_found_and_a_step_proposed() {
+        // ω = 100 at the second sample: |hλ| = 1 for h = 0.01; resolved from h = 0.005.
+        let slow = mat(&[&[0.0, 1.0], &[-1.0, 0.0]]);
+        let quick = mat(&[&[0.0, 1.0], &[-1e4, -0.1]]);
+        let advice = step_advice(&[slow, quick], 0.01).unwrap();
+        assert_eq!(advice.unresolved.len(), 1);
+        assert_eq!(advice.unresolved[0].sample, 1);
+        assert!((advice.proposed - 0.005).abs() < 1e-15, "{}", advice.proposed);
+        // The same mode, strongly damped, needs no resolution.
+        let damped = mat(&[&[0.0, 1.0], &[-1e4, -150.0]]);
+        assert!(step_advice(&[damped], 0.01).unwrap().unresolved.is_empty());
+    }
+
+    #[test]
+    fn odd_inputs() {
+        assert_eq!(step_advice(&[], 0.1).err(), Some(Error::NoSamples));
+        let none = step_advice(&[Mat::zeros(0, 0)], 0.1).unwrap();
+        assert_eq!((none.explicit_limit, none.proposed), (f64::INFINITY, 0.1));
+        assert_eq!(step_advice(&[Mat::zeros(3, 3)], 0.1).unwrap().explicit_limit, f64::INFINITY);
+        assert!(step_advice(&[mat(&[&[f64::NAN]])], 0.1).is_err());
+        assert!(step_advice(&[mat(&[&[1.0]])], 0.0).is_err());
+        for (x, wanted) in [(0.3, 0.2), (0.2, 0.2), (0.1, 0.1), (7.0, 5.0), (1.99e-3, 1e-3)] {
+            assert!((round_down(x) - wanted).abs() < 1e-12 * wanted);
+        }
+    }
+}
