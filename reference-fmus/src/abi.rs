@@ -146,17 +146,17 @@ unsafe fn text<'a>(pointer: *const c_char) -> std::borrow::Cow<'a, str> {
 
 // Inquiry, creation, logging
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub extern "C" fn fmi2GetTypesPlatform() -> *const c_char {
     c"default".as_ptr()
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub extern "C" fn fmi2GetVersion() -> *const c_char {
     c"2.0".as_ptr()
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2SetDebugLogging(
     c: *mut Component,
     _on: c_int,
@@ -175,7 +175,7 @@ pub unsafe extern "C" fn fmi2SetDebugLogging(
     }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2Instantiate(
     name: *const c_char,
     fmu_type: c_int,
@@ -207,7 +207,7 @@ pub unsafe extern "C" fn fmi2Instantiate(
     }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2FreeInstance(c: *mut Component) {
     if !c.is_null() {
         // SAFETY: made by `Box::into_raw` in fmi2Instantiate.
@@ -217,7 +217,7 @@ pub unsafe extern "C" fn fmi2FreeInstance(c: *mut Component) {
 
 // Initialization, termination, reset
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2SetupExperiment(
     c: *mut Component,
     _tolerance_defined: c_int,
@@ -229,7 +229,7 @@ pub unsafe extern "C" fn fmi2SetupExperiment(
     unsafe { run("fmi2SetupExperiment", c, |it| it.setup_experiment(start)) }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2EnterInitializationMode(c: *mut Component) -> Status {
     unsafe {
         run("fmi2EnterInitializationMode", c, |it| {
@@ -246,17 +246,17 @@ pub unsafe extern "C" fn fmi2EnterInitializationMode(c: *mut Component) -> Statu
     }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2ExitInitializationMode(c: *mut Component) -> Status {
     unsafe { run("fmi2ExitInitializationMode", c, Instance::exit_initialization) }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2Terminate(c: *mut Component) -> Status {
     unsafe { run("fmi2Terminate", c, Instance::terminate) }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2Reset(c: *mut Component) -> Status {
     unsafe {
         run("fmi2Reset", c, |it| {
@@ -268,12 +268,12 @@ pub unsafe extern "C" fn fmi2Reset(c: *mut Component) -> Status {
 
 // Variables
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2GetReal(c: *mut Component, vr: *const u32, n: usize, value: *mut f64) -> Status {
     unsafe { run("fmi2GetReal", c, |it| it.get_real(slice(vr, n)?, slice_mut(value, n)?)) }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2GetInteger(
     c: *mut Component,
     vr: *const u32,
@@ -283,7 +283,7 @@ pub unsafe extern "C" fn fmi2GetInteger(
     unsafe { run("fmi2GetInteger", c, |it| it.get_integer(slice(vr, n)?, slice_mut(value, n)?)) }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2GetBoolean(
     c: *mut Component,
     vr: *const u32,
@@ -293,7 +293,7 @@ pub unsafe extern "C" fn fmi2GetBoolean(
     unsafe { run("fmi2GetBoolean", c, |it| it.get_boolean(slice(vr, n)?, slice_mut(value, n)?)) }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2GetString(
     c: *mut Component,
     vr: *const u32,
@@ -310,7 +310,7 @@ pub unsafe extern "C" fn fmi2GetString(
     }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2SetReal(
     c: *mut Component,
     vr: *const u32,
@@ -320,7 +320,7 @@ pub unsafe extern "C" fn fmi2SetReal(
     unsafe { run("fmi2SetReal", c, |it| it.set_real(slice(vr, n)?, slice(value, n)?)) }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2SetInteger(
     c: *mut Component,
     vr: *const u32,
@@ -330,7 +330,7 @@ pub unsafe extern "C" fn fmi2SetInteger(
     unsafe { run("fmi2SetInteger", c, |it| it.set_integer(slice(vr, n)?, slice(value, n)?)) }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2SetBoolean(
     c: *mut Component,
     vr: *const u32,
@@ -340,7 +340,7 @@ pub unsafe extern "C" fn fmi2SetBoolean(
     unsafe { run("fmi2SetBoolean", c, |it| it.set_boolean(slice(vr, n)?, slice(value, n)?)) }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2SetString(
     c: *mut Component,
     vr: *const u32,
@@ -360,7 +360,7 @@ pub unsafe extern "C" fn fmi2SetString(
 
 // FMU state
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2GetFMUstate(c: *mut Component, state: *mut *mut Snapshot) -> Status {
     unsafe {
         run("fmi2GetFMUstate", c, |it| {
@@ -376,14 +376,14 @@ pub unsafe extern "C" fn fmi2GetFMUstate(c: *mut Component, state: *mut *mut Sna
     }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2SetFMUstate(c: *mut Component, state: *mut Snapshot) -> Status {
     unsafe {
         run("fmi2SetFMUstate", c, |it| it.restore(state.as_ref().ok_or("the state is a null pointer")?))
     }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2FreeFMUstate(c: *mut Component, state: *mut *mut Snapshot) -> Status {
     unsafe {
         run("fmi2FreeFMUstate", c, |_| {
@@ -397,7 +397,7 @@ pub unsafe extern "C" fn fmi2FreeFMUstate(c: *mut Component, state: *mut *mut Sn
     }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2SerializedFMUstateSize(
     c: *mut Component,
     state: *mut Snapshot,
@@ -412,7 +412,7 @@ pub unsafe extern "C" fn fmi2SerializedFMUstateSize(
     }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2SerializeFMUstate(
     c: *mut Component,
     state: *mut Snapshot,
@@ -431,7 +431,7 @@ pub unsafe extern "C" fn fmi2SerializeFMUstate(
     }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2DeSerializeFMUstate(
     c: *mut Component,
     bytes: *const u8,
@@ -453,7 +453,7 @@ pub unsafe extern "C" fn fmi2DeSerializeFMUstate(
     }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2GetDirectionalDerivative(
     c: *mut Component,
     unknown: *const u32,
@@ -474,12 +474,12 @@ pub unsafe extern "C" fn fmi2GetDirectionalDerivative(
 
 // Model Exchange
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2EnterEventMode(c: *mut Component) -> Status {
     unsafe { run("fmi2EnterEventMode", c, Instance::enter_event_mode) }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2NewDiscreteStates(c: *mut Component, info: *mut EventInfo) -> Status {
     unsafe {
         run("fmi2NewDiscreteStates", c, |it| {
@@ -497,12 +497,12 @@ pub unsafe extern "C" fn fmi2NewDiscreteStates(c: *mut Component, info: *mut Eve
     }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2EnterContinuousTimeMode(c: *mut Component) -> Status {
     unsafe { run("fmi2EnterContinuousTimeMode", c, Instance::enter_continuous_time_mode) }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2CompletedIntegratorStep(
     c: *mut Component,
     _no_set_state_before: c_int,
@@ -519,32 +519,32 @@ pub unsafe extern "C" fn fmi2CompletedIntegratorStep(
     }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2SetTime(c: *mut Component, time: f64) -> Status {
     unsafe { run("fmi2SetTime", c, |it| it.set_time(time)) }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2SetContinuousStates(c: *mut Component, x: *const f64, n: usize) -> Status {
     unsafe { run("fmi2SetContinuousStates", c, |it| it.set_continuous_states(slice(x, n)?)) }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2GetDerivatives(c: *mut Component, dx: *mut f64, n: usize) -> Status {
     unsafe { run("fmi2GetDerivatives", c, |it| it.get_derivatives(slice_mut(dx, n)?)) }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2GetEventIndicators(c: *mut Component, z: *mut f64, n: usize) -> Status {
     unsafe { run("fmi2GetEventIndicators", c, |it| it.get_event_indicators(slice_mut(z, n)?)) }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2GetContinuousStates(c: *mut Component, x: *mut f64, n: usize) -> Status {
     unsafe { run("fmi2GetContinuousStates", c, |it| it.get_continuous_states(slice_mut(x, n)?)) }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2GetNominalsOfContinuousStates(
     c: *mut Component,
     nominals: *mut f64,

@@ -1,0 +1,185 @@
+//! `fmu-build bench`: what a step of a finished FMU costs on this machine.
+
+use crate::archive;
+use crate::build::TIME_LIMIT;
+use crate::cli::BenchArgs;
+use crate::error::Error;
+use crate::experiment::{Column, Experiment, Signal};
+use crate::inputs::InputTable;
+use crate::lab::Lab;
+use crate::progress::Progress;
+use crate::quantity::{self, format_duration};
+use crate::summary::StepTime;
+use crate::worker::Bench;
+use fmu_runtime::location::PLAN;
+use fmu_runtime::plan::{Plan, Role};
+use serde::Serialize;
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Benchmark {
+    pub model: String,
+    pub steps: usize,
+    pub step: f64,
+    pub step_time_ns: StepTime,
+    pub p99: f64,
+    /// Which step was the slowest.
+    pub worst_step: usize,
+    pub deadline: f64,
+    pub overruns: usize,
+    #[serde(skip)]
+    histogram: Vec<(f64, usize)>,
+}
+
+const STEPS: u64 = 100_000;
+const PATIENCE: f64 = 5.0;
+
+pub fn bench(args: &BenchArgs) -> Result<Benchmark, Error> {
+    let scratch = tempfile::Builder::new()
+        .prefix("fmu-build-")
+        .tempdir()
+        .map_err(Error::io("make a temporary folder in", std::env::temp_dir()))?;
+    let root = scratch.path().join("fmu");
+    std::fs::create_dir(&root).map_err(Error::io("make", &root))?;
+    archive::unpack(&args.fmu, &root)?;
+    let file = root.join("resources").join(PLAN);
+    let text = std::fs::read(&file).map_err(|_| {
+        Error::Request(format!(
+            "{} was not made by fmu-build (it has no resources/{PLAN}); build it first: fmu-build IN.fmu OUT.fmu",
+            args.fmu.display()
+        ))
+    })?;
+    let plan: Plan = serde_json::from_slice(&text)
+        .map_err(|error| Error::Request(format!("{}: resources/{PLAN} is damaged: {error}", args.fmu.display())))?;
+    let xml = std::fs::read(root.join("modelDescription.xml")).map_err(Error::io("read", &root))?;
+    let description = model_description::read(&xml)
+        .map_err(|source| Error::Description { path: args.fmu.clone(), source })?;
+    let step = plan.step.h * plan.step.substeps as f64;
+    let steps = match &args.steps {
+        Some(text) => quantity::parse_count(text, "a number of steps").map_err(Error::Request)?,
+        None => STEPS,
+    };
+    let deadline = match &args.deadline {
+        Some(text) => quantity::parse_positive_time(text, "a deadline").map_err(Error::Request)?,
+        None => step,
+    };
+    let limit = match &args.time_limit {
+        Some(text) => quantity::parse_positive_time(text, "a time limit").map_err(Error::Request)?,
+        None => TIME_LIMIT,
+    };
+    let inputs = match &args.inputs {
+        Some(path) => Some(std::path::absolute(path).map_err(Error::io("find", path))?),
+        None => None,
+    };
+    let columns = match &inputs {
+        Some(path) => {
+            let table = InputTable::read_with(path, |_| true)?;
+            table.names().filter_map(|name| column(&description, &plan, name)).collect()
+        }
+        None => Vec::new(),
+    };
+    let start = description.default_experiment.start_time.unwrap_or(0.0);
+    let experiment =
+        Experiment { start, stop: start + steps as f64 * step, settings: Vec::new(), inputs, columns };
+    let lab =
+        Lab::new(limit, scratch.path().to_path_buf(), Progress::new(!args.quiet && !args.json))?;
+    let measured = lab.bench(Bench {
+        root,
+        identifier: plan.model.identifier.clone(),
+        guid: plan.model.guid.clone(),
+        experiment,
+        step,
+        steps,
+        patience: if args.steps.is_some() { 0.9 * limit } else { PATIENCE },
+        pace: args.pace,
+    })?;
+    lab.finish();
+    if let Some(failed) = measured.failed {
+        return Err(Error::Request(failed));
+    }
+    let worst_step = (0..measured.times.len())
+        .max_by(|&a, &b| measured.times[a].total_cmp(&measured.times[b]))
+        .unwrap_or(0);
+    let overruns = measured.times.iter().filter(|&&time| time > deadline).count();
+    let mut sorted = measured.times;
+    sorted.sort_by(f64::total_cmp);
+    let Some(step_time_ns) = StepTime::new(&sorted) else {
+        return Err(Error::Request("no step was taken; ask for more with --steps".into()));
+    };
+    Ok(Benchmark {
+        model: plan.model.name,
+        steps: sorted.len(),
+        step,
+        p99: sorted[(sorted.len() - 1) * 99 / 100] * 1e9,
+        step_time_ns,
+        worst_step,
+        deadline,
+        overruns,
+        histogram: histogram(&sorted),
+    })
+}
+
+fn column(description: &model_description::ModelDescription, plan: &Plan, name: &str) -> Option<Column> {
+    use model_description::Kind;
+    let variable = description.variables.iter().find(|variable| variable.name == name)?;
+    let reference = variable.value_reference;
+    let real = &plan.variables.real;
+    let signal = match variable.kind {
+        Kind::Real => {
+            let index = real.references.binary_search(&reference).ok()?;
+            match Role::from_letter(real.roles.as_bytes()[index])? {
+                Role::ContinuousInput => Signal::Continuous,
+                _ => Signal::Real,
+            }
+        }
+        Kind::Integer | Kind::Enumeration => Signal::Integer,
+        Kind::Boolean => Signal::Boolean,
+        Kind::String => Signal::Text,
+    };
+    Some(Column { name: name.to_string(), reference, signal })
+}
+
+/// Steps per class of duration; classes double from one to the next.
+fn histogram(sorted: &[f64]) -> Vec<(f64, usize)> {
+    let mut classes: Vec<(f64, usize)> = Vec::new();
+    for &time in sorted {
+        let bound = 2f64.powf((time.max(1e-9) * 1e9).log2().floor() + 1.0) * 1e-9;
+        match classes.last_mut() {
+            Some((last, count)) if *last == bound => *count += 1,
+            _ => classes.push((bound, 1)),
+        }
+    }
+    classes
+}
+
+impl Benchmark {
+    pub fn json(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_default()
+    }
+
+    pub fn text(&self) -> String {
+        let duration = |ns: f64| format_duration(ns * 1e-9);
+        let mut lines = vec![
+            format!("{}: {} steps of {}", self.model, self.steps, format_duration(self.step)),
+            format!(
+                "  median {}, 99 % below {}, 99.9 % below {}, longest {} (step {})",
+                duration(self.step_time_ns.p50),
+                duration(self.p99),
+                duration(self.step_time_ns.p99_9),
+                duration(self.step_time_ns.max),
+                self.worst_step
+            ),
+            format!("  {} of {} steps missed the deadline of {}", self.overruns, self.steps, format_duration(self.deadline)),
+        ];
+        let most = self.histogram.iter().map(|(_, count)| *count).max().unwrap_or(1);
+        for (bound, count) in &self.histogram {
+            // Logarithmic: the rare slow steps are what matters.
+            let length = 50.0 * (1.0 + *count as f64).ln() / (1.0 + most as f64).ln();
+            lines.push(format!(
+                "  < {:>9} {:<50} {count}",
+                format_duration(*bound),
+                "#".repeat(length.round().max(1.0) as usize)
+            ));
+        }
+        lines.join("\n")
+    }
+}

@@ -1,0 +1,246 @@
+//! The main job, top to bottom: open, study, decide, pack.
+
+use crate::Libraries;
+use crate::archive::{ArchiveError, same_file};
+use crate::cli::BuildArgs;
+use crate::decide::{self, Decision, Wish};
+use crate::error::Error;
+use crate::experiment::Experiment;
+use crate::lab::Lab;
+use crate::pack::{self, Certificate};
+use crate::progress::Progress;
+use crate::quantity::{self, format_duration};
+use crate::report;
+use crate::source::Source;
+use crate::summary::Summary;
+use crate::worker::{Studied, Study, Subject};
+use std::path::Path;
+
+/// Points at which trajectories are compared, and steps of a trial run, at most.
+const POINTS: u64 = 400;
+const STEPS: u64 = 200_000;
+/// Numbers that a trajectory may have.
+const VALUES: usize = 4_000_000;
+/// Error that is accepted, time limit in seconds: the defaults.
+const TOLERANCE: f64 = 0.01;
+pub const TIME_LIMIT: f64 = 60.0;
+/// Of the accurate solution, relative.
+const ACCURACY: f64 = 1e-6;
+const SAMPLES: usize = 24;
+/// How often a chosen step is shortened until the tolerance is met.
+const REFINEMENTS: usize = 6;
+
+/// Build `args.output` from `args.input`.
+pub fn build(args: &BuildArgs, libraries: Libraries) -> Result<Summary, Error> {
+    refuse_output(&args.input, &args.output)?;
+    let source = Source::open(&args.input)?;
+    let experiment = source.experiment(&args.run)?;
+    let mut pace = Pace::choose(args, &source, &experiment)?;
+    let limit = match &args.run.time_limit {
+        Some(text) => quantity::parse_positive_time(text, "a time limit").map_err(Error::Request)?,
+        None => TIME_LIMIT,
+    };
+    let progress = Progress::new(!args.quiet && !args.json);
+    let lab = Lab::new(limit, source.scratch.path().to_path_buf(), progress)?;
+
+    let (subject, studied, decision) = loop {
+        let (subject, studied, decision) = attempt(args, &source, &experiment, &pace, &lab)?;
+        if !pace.shorten(decision.error, tolerance(args)?) {
+            break (subject, studied, decision);
+        }
+    };
+    lab.finish();
+
+    let summary = Summary::new(&source, &subject, &studied, &decision, &pace, &args.output);
+    let mut plan = decision.plan.clone();
+    if studied.wrong_directional.is_some() {
+        plan.model.provides_directional_derivative = false;
+    }
+    let diagnostics = pack::add_diagnostics(&mut plan, &source);
+    let certificate =
+        Certificate { html: report::certificate(&summary, &decision), json: summary.certificate_json() };
+    pack::pack(&source, plan, diagnostics, &certificate, libraries.runtime, &args.output)?;
+    if let Some(path) = &args.report {
+        let page = report::report(&summary, &decision, &studied);
+        std::fs::write(path, page).map_err(Error::io("write", path))?;
+    }
+    Ok(summary)
+}
+
+/// What can be said against the output before any work is done.
+fn refuse_output(input: &Path, output: &Path) -> Result<(), Error> {
+    if same_file(input, output) {
+        return Err(Error::Request(format!(
+            "{} is the input and the output; name another file for the new FMU",
+            output.display()
+        )));
+    }
+    if output.is_dir() {
+        return Err(ArchiveError::OutIsFolder { path: output.into() }.into());
+    }
+    if let Some(folder) = output.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+        return Err(ArchiveError::NoFolder { path: output.into(), folder: folder.into() }.into());
+    }
+    Ok(())
+}
+
+fn tolerance(args: &BuildArgs) -> Result<f64, Error> {
+    match &args.tolerance {
+        Some(text) => quantity::parse_fraction(text, "a tolerance").map_err(Error::Request),
+        None => Ok(TOLERANCE),
+    }
+}
+
+/// Study the model and decide for one step size.
+fn attempt(
+    args: &BuildArgs,
+    source: &Source,
+    experiment: &Experiment,
+    pace: &Pace,
+    lab: &Lab,
+) -> Result<(Subject, Studied, Decision), Error> {
+    let wish = Wish {
+        mode: args.mode,
+        jacobian: args.jacobian,
+        fast: args.fast.clone(),
+        slow: args.slow.clone(),
+        tolerance: tolerance(args)?,
+        budget: match &args.budget {
+            Some(text) => Some(quantity::parse_budget(text).map_err(Error::Request)?),
+            None => None,
+        },
+        strict: args.strict,
+        force: args.force,
+        steps: pace.steps,
+        every: pace.every,
+    };
+    let subject = source.subject(experiment.clone(), pace.step / pace.substeps as f64, pace.substeps);
+    let watched = if subject.outputs.is_empty() { subject.plan.states.names.len() } else { subject.outputs.len() };
+    let points = (pace.steps / pace.every).min((VALUES / watched.max(1)).max(10) as u64);
+    let study = Study {
+        subject: subject.clone(),
+        declared: source.declared(),
+        grid: (1..=points)
+            .map(|i| experiment.start + (i * pace.every) as f64 * pace.step)
+            .collect(),
+        samples: SAMPLES,
+        tolerance: ACCURACY,
+        patience: 0.5 * lab.limit(),
+    };
+    let studied = lab.study(study)?;
+    let reached = studied.times.len().saturating_sub(1) as u64;
+    if reached == 0 {
+        let why = studied.halted.as_deref().unwrap_or("no reason was given");
+        return Err(Error::Request(format!(
+            "the model cannot be run from t = {}: {why}. Other start values (--set) or inputs (--inputs) may help",
+            experiment.start
+        )));
+    }
+    let wish = Wish { steps: reached * pace.every, ..wish };
+    let decision = decide::decide(source, &subject, &studied, &wish, lab)?;
+    Ok((subject, studied, decision))
+}
+
+/// The communication step and how the trial run is cut.
+#[derive(Clone, Debug)]
+pub struct Pace {
+    /// H, in seconds.
+    pub step: f64,
+    pub substeps: u32,
+    /// Where it comes from, for people.
+    pub reason: String,
+    /// Communication steps of a trial run; every so many a point is recorded.
+    pub steps: u64,
+    pub every: u64,
+    /// The whole experiment is longer than what is run.
+    pub truncated: bool,
+    span: f64,
+    refinements: usize,
+}
+
+impl Pace {
+    fn choose(args: &BuildArgs, source: &Source, experiment: &Experiment) -> Result<Pace, Error> {
+        let span = experiment.stop - experiment.start;
+        let substeps = match &args.substeps {
+            Some(text) => quantity::parse_count(text, "a number of sub-steps").map_err(Error::Request)?,
+            None => 1,
+        };
+        let substeps = u32::try_from(substeps).ok().filter(|&count| count <= 1_000_000).ok_or_else(|| {
+            Error::Request(format!("{substeps} sub-steps in each step are too many; take a shorter --step"))
+        })?;
+        let own = source.description.default_experiment.step_size.filter(|&step| step > 0.0 && step <= span);
+        let (step, reason, refinements) = match (&args.step, own) {
+            (Some(text), _) => {
+                let step = quantity::parse_duration(text).map_err(Error::Request)?;
+                (step, "as asked for".to_string(), 0)
+            }
+            (None, Some(own)) => (own, "the FMU's own (DefaultExperiment stepSize)".to_string(), 0),
+            (None, None) => (
+                nice(span / 1000.0),
+                format!("chosen: the FMU names none, and the run takes {}", format_duration(span)),
+                REFINEMENTS,
+            ),
+        };
+        // A little more than the run is rounding.
+        if step > span * (1.0 + 1e-9) {
+            return Err(Error::Request(format!(
+                "a step of {} is longer than the run of {} (from {} s to {} s); give a shorter --step or a later --stop",
+                format_duration(step),
+                format_duration(span),
+                experiment.start,
+                experiment.stop
+            )));
+        }
+        let mut pace =
+            Pace { step, substeps, reason, steps: 1, every: 1, truncated: false, span, refinements };
+        pace.cut();
+        Ok(pace)
+    }
+
+    fn cut(&mut self) {
+        let all = (self.span / self.step * (1.0 + 1e-9)).floor().max(1.0);
+        let most = (STEPS / self.substeps as u64).max(1000) as f64;
+        self.truncated = all > most;
+        let steps = all.min(most) as u64;
+        self.every = steps.div_ceil(POINTS).max(1);
+        self.steps = steps / self.every * self.every;
+    }
+
+    /// A step that we chose ourselves is shortened until the tolerance is met. False: keep it.
+    fn shorten(&mut self, error: Option<f64>, tolerance: f64) -> bool {
+        let Some(error) = error.filter(|&error| error > tolerance) else { return false };
+        if self.refinements == 0 {
+            return false;
+        }
+        self.refinements -= 1;
+        let shorter = nice((self.step * tolerance / error * 0.8).min(0.5 * self.step));
+        if shorter < self.span * 1e-7 {
+            return false;
+        }
+        self.step = shorter;
+        self.reason = format!("chosen: the FMU names none; longer ones miss the tolerance of {} %", 100.0 * tolerance);
+        self.cut();
+        true
+    }
+}
+
+/// The largest of 1, 2, 5 times a power of ten that is not above `value`.
+fn nice(value: f64) -> f64 {
+    let exponent = value.log10().floor();
+    let mantissa = value / 10f64.powf(exponent);
+    let digit = if mantissa >= 4.999_999 { 5 } else if mantissa >= 1.999_999 { 2 } else { 1 };
+    // From its decimal text, so that 1e-3 is exactly the number that people write.
+    format!("{digit}e{exponent}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nice;
+
+    #[test]
+    fn nice_steps_are_the_numbers_that_people_write() {
+        for (value, expected) in [(1e-3, 1e-3), (0.00999, 5e-3), (3.0, 2.0), (0.02, 0.02), (1.0, 1.0), (7e-7, 5e-7)] {
+            assert_eq!(nice(value), expected);
+        }
+    }
+}

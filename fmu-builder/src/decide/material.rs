@@ -1,0 +1,73 @@
+//! What a decision is made of: the structure, the sampled Jacobians, what the model's calls cost.
+
+use crate::analysis::large::SparseJacobian;
+use crate::source::Source;
+use crate::structure::{Pattern, Variation};
+use crate::worker::{Studied, Subject};
+use faer::Mat;
+
+/// Up to here the analysis is dense.
+const DENSE: usize = 500;
+/// Dense samples are few enough that their eigenvalues take a second or so: n^3 each.
+const DENSE_WORK: f64 = 2e9;
+
+pub struct Material<'a> {
+    pub subject: &'a Subject,
+    pub studied: &'a Studied,
+    /// All entries, with what is known of their variation.
+    pub pattern: Pattern,
+    pub h: f64,
+    pub n: usize,
+    /// Sampled Jacobians, scaled by nothing; empty for large models.
+    pub dense: Vec<Mat<f64>>,
+    /// One sample of a large model.
+    pub sparse: Option<SparseJacobian>,
+    /// The states' typical sizes.
+    pub scales: Vec<f64>,
+}
+
+impl<'a> Material<'a> {
+    pub fn new(source: &Source, subject: &'a Subject, studied: &'a Studied) -> Material<'a> {
+        let n = subject.plan.states.names.len();
+        let entries = studied.entries.iter().map(|&(row, col, constant)| {
+            let variation = if constant { Variation::Constant } else { Variation::Varying };
+            (row as usize, col as usize, variation)
+        });
+        let pattern = Pattern::new(n, entries);
+        let scales = (0..n).map(|state| {
+            let magnitude = studied.magnitudes.get(state).copied().unwrap_or(0.0);
+            let declared = source.nominal(source.state_variable(state));
+            declared.unwrap_or(if magnitude > 0.0 { magnitude } else { 1.0 })
+        });
+        let scales: Vec<f64> = scales.collect();
+        let finite = studied.samples.iter().filter(|sample| sample.jacobian.iter().all(|value| value.is_finite()));
+        let samples: Vec<_> = finite.collect();
+        let dense = if n == 0 || n > DENSE {
+            Vec::new()
+        } else {
+            let affordable = (DENSE_WORK / (n * n * n) as f64 / 25.0).clamp(3.0, 40.0) as usize;
+            let stride = samples.len().div_ceil(affordable).max(1);
+            samples
+                .iter()
+                .step_by(stride)
+                .map(|sample| {
+                    let mut jacobian = Mat::zeros(n, n);
+                    for (&(row, col, _), &value) in studied.entries.iter().zip(&sample.jacobian) {
+                        jacobian[(row as usize, col as usize)] = value;
+                    }
+                    jacobian
+                })
+                .collect()
+        };
+        let sparse = samples.last().filter(|_| n > DENSE).and_then(|sample| {
+            let entries = studied.entries.iter().zip(&sample.jacobian);
+            let entries = entries.map(|(&(row, col, _), &value)| (row as usize, col as usize, value));
+            SparseJacobian::new(n, entries.collect()).ok()
+        });
+        Material { subject, studied, pattern, h: subject.plan.step.h, n, dense, sparse, scales }
+    }
+
+    pub fn names(&self) -> &[String] {
+        &self.subject.plan.states.names
+    }
+}

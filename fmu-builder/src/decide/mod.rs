@@ -1,0 +1,68 @@
+//! The choice: which rows are implicit, which entries are kept, how old the Jacobian may be.
+//!
+//! Candidates come from the analysis. Each is first held against stability at the samples, then priced, then,
+//! from the cheapest on, run with the code that ships and compared with the accurate solution. The cheapest
+//! within the tolerance wins; of equally cheap ones, the most accurate.
+
+mod candidates;
+mod material;
+mod trial;
+
+use crate::cli::{JacobianPolicy, Mode};
+use crate::error::Error;
+use crate::lab::Lab;
+use crate::quantity::Budget;
+use crate::source::Source;
+use crate::worker::{Simulated, Studied, Subject};
+use fmu_runtime::plan::Plan;
+
+pub use candidates::Candidate;
+pub use material::Material;
+pub use trial::{Trial, errors};
+
+/// What the user asked for.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    pub mode: Mode,
+    pub jacobian: JacobianPolicy,
+    pub fast: Vec<String>,
+    pub slow: Vec<String>,
+    pub tolerance: f64,
+    pub budget: Option<Budget>,
+    pub strict: bool,
+    pub force: bool,
+    /// Communication steps of a trial run, and steps between recorded points.
+    pub steps: u64,
+    pub every: u64,
+}
+
+/// The plan that goes into the FMU, and what is known of it.
+pub struct Decision {
+    pub plan: Plan,
+    pub candidate: Candidate,
+    pub simulated: Simulated,
+    /// Error per watched quantity; empty without a reference.
+    pub errors: Vec<f64>,
+    /// The largest of them.
+    pub error: Option<f64>,
+    pub spectral_radius: Option<f64>,
+    pub evaluations_per_step: f64,
+    pub operations_per_step: u64,
+    /// Everything that was tried, in order.
+    pub trials: Vec<Trial>,
+    pub warnings: Vec<String>,
+}
+
+/// Choose.
+pub fn decide(
+    source: &Source,
+    subject: &Subject,
+    studied: &Studied,
+    wish: &Wish,
+    lab: &Lab,
+) -> Result<Decision, Error> {
+    let material = Material::new(source, subject, studied);
+    let mut warnings = Vec::new();
+    let candidates = candidates::candidates(&material, wish, &mut warnings)?;
+    trial::choose(&material, candidates, wish, lab, warnings)
+}

@@ -1,0 +1,346 @@
+//! Trials: plans made of candidates, priced, run with the code that ships, compared with the accurate solution.
+
+use super::candidates::Candidate;
+use super::{Decision, Material, Wish};
+use crate::analysis::{Mask, stale};
+use crate::cli::JacobianPolicy;
+use crate::error::Error;
+use crate::lab::Lab;
+use crate::quantity::{Budget, format_duration};
+use crate::structure::plan_parts;
+use crate::worker::{Simulate, Simulated};
+use fmu_runtime::lu;
+use fmu_runtime::plan::{Plan, Policy, Source};
+use serde::Serialize;
+
+/// One plan that was considered.
+#[derive(Clone, Debug, Serialize)]
+pub struct Trial {
+    pub label: String,
+    pub policy: String,
+    pub kept_nonzeros: usize,
+    pub evaluations_per_step: f64,
+    pub operations_per_step: u64,
+    /// `None`: not run, because a cheaper one sufficed, or it failed.
+    pub error: Option<f64>,
+    pub failed: Option<String>,
+    pub chosen: bool,
+}
+
+/// Prices this near to each other are equal.
+const EQUAL_PRICE: f64 = 1.05;
+/// Seconds per multiply-add of the solver, roughly; it only has to weigh against evaluations.
+const OPERATION: f64 = 1e-9;
+/// A directional derivative is taken if it costs less than this many evaluations.
+const CHEAPER: f64 = 0.8;
+/// A dropped entry this much smaller than the smallest kept one of its row does not disturb a difference.
+const NEGLIGIBLE: f64 = 1e-3;
+/// Seconds that all trials together may take, roughly.
+const PATIENCE: f64 = 30.0;
+const MOST_TRIALS: usize = 60;
+
+struct Priced {
+    candidate: Candidate,
+    plan: Plan,
+    evaluations: f64,
+    operations: u64,
+    price: f64,
+}
+
+pub fn choose(
+    material: &Material,
+    candidates: Vec<Candidate>,
+    wish: &Wish,
+    lab: &Lab,
+    mut warnings: Vec<String>,
+) -> Result<Decision, Error> {
+    let mut priced: Vec<Priced> =
+        candidates.iter().flat_map(|candidate| plans(material, candidate, wish)).collect();
+    priced.sort_by(|a, b| a.price.total_cmp(&b.price));
+    if let Some(budget) = wish.budget {
+        keep_affordable(material, &mut priced, budget)?;
+    }
+    priced.truncate(MOST_TRIALS);
+
+    let begin = std::time::Instant::now();
+    let mut trials: Vec<Trial> = priced.iter().map(trial).collect();
+    let mut results: Vec<Option<(Simulated, Vec<f64>)>> = (0..priced.len()).map(|_| None).collect();
+    let mut enough: Option<f64> = None; // price of the first within the tolerance
+    for (i, one) in priced.iter().enumerate() {
+        let dearer = enough.is_some_and(|price| one.price > EQUAL_PRICE * price);
+        if dearer && wish.budget.is_none() {
+            break;
+        }
+        if begin.elapsed().as_secs_f64() > PATIENCE && results.iter().any(Option::is_some) {
+            warnings.push(format!("{} plans were not tried: the trials took too long", priced.len() - i));
+            break;
+        }
+        let mut subject = material.subject.clone();
+        subject.plan = one.plan.clone();
+        let simulate = Simulate { subject, steps: wish.steps, every: wish.every };
+        let simulated = match lab.simulate(&format!("trying: {}", one.candidate.label), simulate) {
+            Ok(simulated) => simulated,
+            Err(error) => {
+                trials[i].failed = Some(error.to_string());
+                continue;
+            }
+        };
+        if let Some(failed) = &simulated.failed {
+            trials[i].failed = Some(failed.clone());
+            continue;
+        }
+        let errors = errors(&material.studied.trajectory, &simulated.trajectory);
+        let error = largest(&errors);
+        trials[i].error = error;
+        if error.is_none_or(|error| error <= wish.tolerance) {
+            enough.get_or_insert(one.price);
+        }
+        results[i] = Some((simulated, errors));
+    }
+
+    let error_of = |i: usize| trials[i].error.unwrap_or(0.0);
+    let run: Vec<usize> = (0..priced.len()).filter(|&i| results[i].is_some()).collect();
+    let good = run.iter().copied().filter(|&i| error_of(i) <= wish.tolerance);
+    let best = match (enough, wish.budget) {
+        // Equally cheap: the most accurate.
+        (Some(price), None) => good
+            .filter(|&i| priced[i].price <= EQUAL_PRICE * price)
+            .min_by(|&a, &b| error_of(a).total_cmp(&error_of(b))),
+        _ => run.iter().copied().min_by(|&a, &b| error_of(a).total_cmp(&error_of(b))),
+    };
+    let Some(best) = best else {
+        let why = trials.iter().find_map(|trial| trial.failed.clone()).unwrap_or_else(|| "none could be run".into());
+        return Err(Error::Request(format!(
+            "no plan survives the run with a step of {}: {why}. Try a shorter --step",
+            format_duration(material.h)
+        )));
+    };
+    if let Some(error) = trials[best].error.filter(|&error| error > wish.tolerance) {
+        let message = missed(material, wish, error);
+        if wish.strict {
+            return Err(Error::Request(message));
+        }
+        warnings.push(message);
+    }
+    trials[best].chosen = true;
+    let (simulated, errors) = results.swap_remove(best).unwrap_or_default();
+    let one = priced.swap_remove(best);
+    Ok(Decision {
+        error: largest(&errors),
+        errors,
+        spectral_radius: one.candidate.spectral_radius,
+        evaluations_per_step: one.evaluations,
+        operations_per_step: one.operations,
+        plan: one.plan,
+        candidate: one.candidate,
+        simulated,
+        trials,
+        warnings,
+    })
+}
+
+/// First order: the error shrinks with h.
+fn missed(material: &Material, wish: &Wish, error: f64) -> String {
+    let shorter = material.h * wish.tolerance / error * 0.9;
+    format!(
+        "the error against the accurate solution is {:.3} %, more than the tolerance of {:.3} %; a step of about \
+         {} would do (--step or --substeps)",
+        100.0 * error,
+        100.0 * wish.tolerance,
+        format_duration(round_down(shorter))
+    )
+}
+
+/// To one leading digit: advice is no measurement.
+fn round_down(value: f64) -> f64 {
+    let power = 10f64.powf(value.log10().floor());
+    (value / power).floor().max(1.0) * power
+}
+
+fn keep_affordable(material: &Material, priced: &mut Vec<Priced>, budget: Budget) -> Result<(), Error> {
+    let fits = |one: &Priced| match budget {
+        Budget::Time(seconds) => seconds_per_step(material, one) <= seconds,
+        Budget::Evaluations(count) => one.evaluations * one.plan.step.substeps as f64 <= count,
+    };
+    if !priced.iter().any(fits) {
+        let cheapest = &priced[0];
+        return Err(Error::Request(format!(
+            "no stable plan fits the budget: the cheapest ({}, Jacobian {}) takes {:.2} evaluations, about {} for \
+             a communication step; allow more with --budget, or take a longer --step",
+            cheapest.candidate.label,
+            policy_name(cheapest.plan.jacobian.policy),
+            cheapest.evaluations * cheapest.plan.step.substeps as f64,
+            format_duration(seconds_per_step(material, cheapest)),
+        )));
+    }
+    priced.retain(|one| fits(one));
+    Ok(())
+}
+
+/// Of a communication step, as predicted.
+fn seconds_per_step(material: &Material, one: &Priced) -> f64 {
+    let step = one.evaluations * material.studied.evaluation_time + one.operations as f64 * OPERATION;
+    step * one.plan.step.substeps as f64
+}
+
+fn trial(one: &Priced) -> Trial {
+    Trial {
+        label: one.candidate.label.clone(),
+        policy: policy_name(one.plan.jacobian.policy),
+        kept_nonzeros: one.candidate.kept.iter().filter(|&&kept| kept).count(),
+        evaluations_per_step: one.evaluations,
+        operations_per_step: one.operations,
+        error: None,
+        failed: None,
+        chosen: false,
+    }
+}
+
+pub fn policy_name(policy: Policy) -> String {
+    match policy {
+        Policy::Every => "every".into(),
+        Policy::Rolling { per_step } => format!("rolling {per_step}"),
+        Policy::Frozen => "frozen".into(),
+    }
+}
+
+/// The candidate with each Jacobian policy that makes sense.
+fn plans(material: &Material, candidate: &Candidate, wish: &Wish) -> Vec<Priced> {
+    let samples: Vec<Vec<f64>> =
+        material.studied.samples.iter().map(|sample| sample.jacobian.clone()).collect();
+    let negligible = negligible(material, candidate);
+    let (jacobian, elimination) =
+        plan_parts(&material.pattern, &candidate.kept, &negligible, material.h, &samples);
+    let mut plan = material.subject.plan.clone();
+    plan.states.nominals.clone_from(&material.scales);
+    plan.jacobian = jacobian;
+    plan.elimination = elimination;
+    let evaluation = material.studied.evaluation_time;
+    let per_colour = match material.studied.directional_time {
+        Some(directional) if directional < CHEAPER * evaluation => {
+            plan.jacobian.source = Source::Directional;
+            directional / evaluation
+        }
+        _ => 1.0,
+    };
+    let colours = plan.jacobian.colours.len();
+    let operations = lu::operations(&plan.elimination);
+    policies(material, candidate, wish, colours)
+        .into_iter()
+        .map(|policy| {
+            let mut plan = plan.clone();
+            plan.jacobian.policy = policy;
+            let fresh = match policy {
+                Policy::Every => colours,
+                Policy::Rolling { per_step } => per_step as usize,
+                Policy::Frozen => 0,
+            };
+            let evaluations = 1.0 + fresh as f64 * per_colour;
+            let refactored = policy != Policy::Frozen && colours > 0;
+            let operations = operations.solve + if refactored { operations.refactor } else { 0 };
+            // Rounded to a power of two, so that the same model is priced the same way every time.
+            let evaluation = 2f64.powf(evaluation.max(1e-9).log2().round());
+            let price = evaluations * evaluation + operations as f64 * OPERATION;
+            Priced { candidate: candidate.clone(), plan, evaluations, operations, price }
+        })
+        .collect()
+}
+
+fn policies(material: &Material, candidate: &Candidate, wish: &Wish, colours: usize) -> Vec<Policy> {
+    // Nothing varies: every policy is the frozen one.
+    if colours == 0 {
+        return vec![Policy::Frozen];
+    }
+    match wish.jacobian {
+        JacobianPolicy::Every => vec![Policy::Every],
+        JacobianPolicy::Rolling => vec![Policy::Rolling { per_step: 1 }],
+        JacobianPolicy::Frozen => vec![Policy::Frozen],
+        JacobianPolicy::Auto => {
+            let mut policies = Vec::new();
+            if stable_when_stale(material, candidate) {
+                policies.push(Policy::Frozen);
+            }
+            if colours > 1 {
+                policies.push(Policy::Rolling { per_step: 1 });
+            }
+            policies.push(Policy::Every);
+            policies
+        }
+    }
+}
+
+/// A Jacobian of one sample, used at any other.
+fn stable_when_stale(material: &Material, candidate: &Candidate) -> bool {
+    if material.dense.is_empty() {
+        // Too large for pairs of samples: the trial run is the judge.
+        return true;
+    }
+    // Pairs grow with the square of the samples.
+    let stride = material.dense.len().div_ceil(if material.n > 60 { 4 } else { 8 });
+    let samples: Vec<_> = material.dense.iter().step_by(stride).cloned().collect();
+    let mask =
+        Mask::from_fn(material.n, |i, j| material.pattern.find(i, j).is_some_and(|entry| candidate.kept[entry]));
+    stale::stale(&samples, &mask, material.h).is_ok_and(|stale| stale.stable)
+}
+
+/// Entries that are not kept and, at every sample, far below the smallest kept one of their row.
+fn negligible(material: &Material, candidate: &Candidate) -> Vec<bool> {
+    let pattern = &material.pattern;
+    let mut negligible = vec![false; pattern.len()];
+    for row in 0..material.n {
+        let entries = pattern.range(row);
+        if !entries.clone().any(|entry| candidate.kept[entry]) {
+            continue;
+        }
+        for entry in entries.clone().filter(|&entry| !candidate.kept[entry]) {
+            negligible[entry] = material.studied.samples.iter().all(|sample| {
+                let size = |entry: usize| sample.jacobian[entry].abs() * material.scales[pattern.col(entry)];
+                let kept = entries.clone().filter(|&other| candidate.kept[other]).map(size);
+                size(entry) <= NEGLIGIBLE * kept.fold(f64::INFINITY, f64::min)
+            });
+        }
+    }
+    negligible
+}
+
+/// Root mean square of the deviation over the common points, divided by the reference's range, per quantity.
+pub fn errors(reference: &[Vec<f64>], simulated: &[Vec<f64>]) -> Vec<f64> {
+    let points = reference.len().min(simulated.len());
+    if points < 2 {
+        return Vec::new();
+    }
+    (0..reference[0].len())
+        .map(|quantity| {
+            let values = reference[..points].iter().map(|point| point[quantity]);
+            let low = values.clone().fold(f64::INFINITY, f64::min);
+            let high = values.clone().fold(f64::NEG_INFINITY, f64::max);
+            let squares: f64 =
+                values.zip(&simulated[..points]).map(|(value, point)| (value - point[quantity]).powi(2)).sum();
+            let deviation = (squares / points as f64).sqrt();
+            // What stands still is measured by its size, and zero by nothing.
+            let size = low.abs().max(high.abs());
+            let range = if high - low > 1e-9 * size { high - low } else { size.max(f64::MIN_POSITIVE) };
+            if deviation <= 1e-12 * size { 0.0 } else { deviation / range }
+        })
+        .collect()
+}
+
+fn largest(errors: &[f64]) -> Option<f64> {
+    (!errors.is_empty()).then(|| errors.iter().fold(0.0, |largest, &error| f64::max(largest, error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A constant offset of a tenth of the range is an error of 0.1; a standing quantity is measured by its size.
+    #[test]
+    fn error_is_rms_over_range() {
+        let reference: Vec<Vec<f64>> = (0..=10).map(|k| vec![k as f64, 5.0, 0.0]).collect();
+        let simulated: Vec<Vec<f64>> = reference.iter().map(|p| vec![p[0] + 1.0, 5.5, 0.0]).collect();
+        let errors = errors(&reference, &simulated);
+        for (error, expected) in errors.iter().zip([0.1, 0.1, 0.0]) {
+            assert!((error - expected).abs() < 1e-12, "{error} is not {expected}");
+        }
+    }
+}

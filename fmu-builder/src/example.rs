@@ -1,0 +1,37 @@
+//! `fmu-build example`: one of the reference models as a Model-Exchange FMU.
+
+use crate::Libraries;
+use crate::archive::{self, Content, Entry};
+use crate::cli::ExampleArgs;
+use crate::error::Error;
+use fmu_runtime::location;
+use std::path::PathBuf;
+
+/// Write the model, or list them all. Returns what to tell the user.
+pub fn example(args: &ExampleArgs, libraries: Libraries) -> Result<String, Error> {
+    let Some(name) = &args.name else { return Ok(list()) };
+    let export = reference_fmus::files(name).map_err(|error| Error::Request(error.to_string()))?;
+    let output = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.fmu", name.replace(':', "-"))));
+    let mut entries: Vec<Entry> = export
+        .files
+        .into_iter()
+        .map(|(name, content)| Entry { name, content: Content::Bytes(content), executable: false })
+        .collect();
+    entries.push(Entry {
+        name: location::library(&export.identifier).to_string_lossy().replace('\\', "/"),
+        content: Content::Bytes(libraries.reference.to_vec()),
+        executable: true,
+    });
+    archive::pack(&output, entries)?;
+    Ok(format!("wrote {}, a Model-Exchange FMU", output.display()))
+}
+
+fn list() -> String {
+    let mut lines = vec!["fmu-build example NAME OUT.fmu writes one of these models:".to_string()];
+    for name in reference_fmus::names() {
+        let summary = reference_fmus::find(name).map(|reference| reference.summary()).unwrap_or_default();
+        let shown = if name == "heat-rod" { "heat-rod[:CELLS]" } else { name };
+        lines.push(format!("  {shown:<20} {summary}"));
+    }
+    lines.join("\n")
+}

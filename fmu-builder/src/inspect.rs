@@ -1,0 +1,173 @@
+//! `fmu-build inspect`: what a Model-Exchange FMU is made of.
+
+use crate::build::TIME_LIMIT;
+use crate::cli::InspectArgs;
+use crate::error::Error;
+use crate::lab::Lab;
+use crate::progress::Progress;
+use crate::quantity;
+use crate::source::Source;
+use crate::structure::{Pattern, Variation, plan_parts};
+use crate::summary::{count, findings};
+use crate::worker::Study;
+use fmu_runtime::lu;
+use serde::Serialize;
+
+/// The structural part of the summary.
+#[derive(Clone, Debug, Serialize)]
+pub struct Inspection {
+    pub model: String,
+    pub generation_tool: String,
+    pub states: usize,
+    pub event_indicators: usize,
+    pub inputs: usize,
+    pub outputs: usize,
+    pub variables: usize,
+    pub nonzeros: usize,
+    pub constant_nonzeros: usize,
+    pub blocks: usize,
+    pub largest_block: usize,
+    pub tears: usize,
+    pub tear_names: Vec<String>,
+    pub colours: usize,
+    /// Rows of the Jacobian whose structure is not declared and was found by probing.
+    pub undeclared_rows: usize,
+    /// Of a fully implicit step with a fresh Jacobian.
+    pub operations_per_step: u64,
+    pub evaluations_per_step: f64,
+    pub evaluation_time_ns: f64,
+    pub provides_directional_derivative: bool,
+    pub can_get_and_set_fmu_state: bool,
+    pub default_step: Option<f64>,
+    pub warnings: Vec<String>,
+}
+
+pub fn inspect(args: &InspectArgs) -> Result<Inspection, Error> {
+    let source = Source::open(&args.input)?;
+    let experiment = source.experiment(&args.run)?;
+    let limit = match &args.run.time_limit {
+        Some(text) => quantity::parse_positive_time(text, "a time limit").map_err(Error::Request)?,
+        None => TIME_LIMIT,
+    };
+    let lab =
+        Lab::new(limit, source.scratch.path().to_path_buf(), Progress::new(!args.quiet && !args.json))?;
+    let description = &source.description;
+    let span = experiment.stop - experiment.start;
+    let h = description.default_experiment.step_size.filter(|&h| h > 0.0).unwrap_or(span / 1000.0);
+    let start = experiment.start;
+    let subject = source.subject(experiment, h, 1);
+    let study = Study {
+        subject: subject.clone(),
+        declared: source.declared(),
+        grid: (1..=20).map(|i| start + i as f64 * span / 20.0).collect(),
+        samples: 8,
+        tolerance: 1e-4,
+        patience: (0.5 * limit).min(10.0),
+    };
+    let studied = lab.study(study)?;
+    lab.finish();
+    let n = subject.plan.states.names.len();
+    let entries = studied.entries.iter().map(|&(row, col, constant)| {
+        (row as usize, col as usize, if constant { Variation::Constant } else { Variation::Varying })
+    });
+    let pattern = Pattern::new(n, entries);
+    let samples: Vec<Vec<f64>> = studied.samples.iter().map(|sample| sample.jacobian.clone()).collect();
+    let (all, none) = (vec![true; pattern.len()], vec![false; pattern.len()]);
+    let (jacobian, elimination) = plan_parts(&pattern, &all, &none, h, &samples);
+    let operations = lu::operations(&elimination);
+    let names = &subject.plan.states.names;
+    let mut tear_names = Vec::new();
+    let mut position = elimination.explicit as usize;
+    for block in &elimination.blocks {
+        let end = position + block.size as usize;
+        let tears = &elimination.order[end - block.tears as usize..end];
+        tear_names.extend(tears.iter().map(|&state| names[state as usize].clone()));
+        position = end;
+    }
+    let causality = |wanted| description.variables.iter().filter(|v| v.causality == wanted).count();
+    let mut warnings = description.warnings.clone();
+    warnings.extend(findings(&studied, names));
+    Ok(Inspection {
+        model: description.model_name.clone(),
+        generation_tool: description.generation_tool.clone().unwrap_or_default(),
+        states: n,
+        event_indicators: description.number_of_event_indicators,
+        inputs: causality(model_description::Causality::Input),
+        outputs: causality(model_description::Causality::Output),
+        variables: description.variables.len(),
+        nonzeros: pattern.len(),
+        constant_nonzeros: studied.entries.iter().filter(|entry| entry.2).count(),
+        blocks: elimination.blocks.len(),
+        largest_block: elimination.blocks.iter().map(|block| block.size as usize).max().unwrap_or(0),
+        tears: tear_names.len(),
+        tear_names,
+        colours: jacobian.colours.len(),
+        undeclared_rows: studied.structure.undeclared,
+        operations_per_step: operations.refactor + operations.solve,
+        evaluations_per_step: 1.0 + jacobian.colours.len() as f64,
+        evaluation_time_ns: studied.evaluation_time * 1e9,
+        provides_directional_derivative: subject.plan.model.provides_directional_derivative,
+        can_get_and_set_fmu_state: subject.plan.model.can_get_and_set_state,
+        default_step: description.default_experiment.step_size,
+        warnings,
+    })
+}
+
+impl Inspection {
+    pub fn json(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_default()
+    }
+
+    pub fn text(&self) -> String {
+        let mut lines = vec![
+            format!("{} ({})", self.model, self.generation_tool),
+            format!(
+                "  {}, {}, {}, {}, {}",
+                count(self.states, "continuous state"),
+                count(self.event_indicators, "event indicator"),
+                count(self.inputs, "input"),
+                count(self.outputs, "output"),
+                count(self.variables, "variable")
+            ),
+        ];
+        if self.states > 0 {
+            let how = match self.undeclared_rows {
+                0 => "declared by the FMU and checked".into(),
+                rows if rows == self.states => "not declared, found by probing".to_string(),
+                rows => format!("declared and checked, but {rows} rows found by probing"),
+            };
+            lines.push(format!(
+                "  Jacobian: {} of {} entries ({} constant), {how}",
+                self.nonzeros,
+                self.states * self.states,
+                self.constant_nonzeros
+            ));
+            lines.push(format!(
+                "  implicit step: {}, the largest of {}, {}{}; {} operations",
+                count(self.blocks, "block"),
+                count(self.largest_block, "state"),
+                count(self.tears, "tear"),
+                match self.tear_names.len() {
+                    0 => String::new(),
+                    1..=8 => format!(" ({})", self.tear_names.join(", ")),
+                    _ => format!(" ({}, ...)", self.tear_names[..8].join(", ")),
+                },
+                self.operations_per_step
+            ));
+            lines.push(format!(
+                "  evaluations: {} with a fresh Jacobian ({}), each {}",
+                self.evaluations_per_step,
+                count(self.colours, "colour"),
+                quantity::format_duration(self.evaluation_time_ns * 1e-9)
+            ));
+        }
+        let yes = |value: bool| if value { "yes" } else { "no" };
+        lines.push(format!(
+            "  directional derivatives: {}; saves its state: {}",
+            yes(self.provides_directional_derivative),
+            yes(self.can_get_and_set_fmu_state)
+        ));
+        lines.extend(self.warnings.iter().map(|warning| format!("warning: {warning}")));
+        lines.join("\n")
+    }
+}

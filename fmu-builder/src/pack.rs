@@ -1,0 +1,144 @@
+//! The new FMU: runtime, plan, rewritten description, and the inner FMU with everything that it brought.
+//!
+//! Same input, same bytes: nothing measured and no clock goes in.
+
+use crate::archive::{self, Content, Entry};
+use crate::error::Error;
+use crate::source::Source;
+use fmu_runtime::location::{self, INNER, PLAN};
+use fmu_runtime::plan::{Diagnostic, Plan, Quantity};
+use model_description::{CoSimulation, DiagnosticKind};
+use std::path::Path;
+
+/// What belongs to the FMU as a product stays at its place; what the model needs to run goes inside.
+const STAYS: [&str; 7] =
+    ["documentation/", "extra/", "licenses/", "terminalsAndIcons/", "icon/", "model.png", "LICENSE"];
+
+/// Certificate, for people and for programs.
+pub struct Certificate {
+    pub html: String,
+    pub json: String,
+}
+
+/// Our own variables, with fresh value references.
+pub fn add_diagnostics(plan: &mut Plan, source: &Source) -> Vec<model_description::Diagnostic> {
+    let wanted = [
+        (Quantity::StepTime, "fmuBuild.stepTime", DiagnosticKind::Real, Some("s"), "Wall-clock time of the last step"),
+        (
+            Quantity::Overruns,
+            "fmuBuild.overruns",
+            DiagnosticKind::Integer,
+            None,
+            "Steps that took longer than the time they simulate",
+        ),
+        (Quantity::Events, "fmuBuild.events", DiagnosticKind::Integer, None, "Events handled since initialisation"),
+        (
+            Quantity::CarriedEvents,
+            "fmuBuild.carriedEvents",
+            DiagnosticKind::Integer,
+            None,
+            "Steps that put an event off to the next one",
+        ),
+        (
+            Quantity::ErrorEstimate,
+            "fmuBuild.errorEstimate",
+            DiagnosticKind::Real,
+            None,
+            "Estimated local error of the last internal step, relative to the states' sizes",
+        ),
+    ];
+    let references = source.fresh_references(wanted.len());
+    let described = wanted.iter().zip(references);
+    plan.diagnostics.clear();
+    described
+        .map(|(&(quantity, name, kind, unit, description), reference)| {
+            plan.diagnostics.push(Diagnostic { quantity, reference });
+            model_description::Diagnostic {
+                name: name.into(),
+                value_reference: reference,
+                kind,
+                unit: unit.map(str::to_string),
+                description: description.into(),
+            }
+        })
+        .collect()
+}
+
+/// Write the FMU. `plan` is complete but for its GUID, which follows from its content.
+pub fn pack(
+    source: &Source,
+    mut plan: Plan,
+    diagnostics: Vec<model_description::Diagnostic>,
+    certificate: &Certificate,
+    runtime: &'static [u8],
+    output: &Path,
+) -> Result<(), Error> {
+    let failed = |error: serde_json::Error| Error::Request(format!("the plan cannot be written: {error}"));
+    plan.model.guid = guid(&serde_json::to_vec(&plan).map_err(failed)?);
+    let text = serde_json::to_vec(&plan).map_err(failed)?;
+    let identifier = source.identifier().to_string();
+    let request = CoSimulation {
+        guid: plan.model.guid.clone(),
+        generation_tool: format!("fmu-build {}", env!("CARGO_PKG_VERSION")),
+        model_identifier: identifier.clone(),
+        step_size: plan.step.h * plan.step.substeps as f64,
+        start_time: None,
+        stop_time: None,
+        can_get_and_set_fmu_state: plan.model.can_get_and_set_state,
+        can_serialize_fmu_state: plan.model.can_serialize_state,
+        provides_directional_derivative: plan.model.provides_directional_derivative,
+        can_be_instantiated_only_once_per_process: plan.model.instantiate_only_once,
+        diagnostics,
+    };
+    let bytes = |name: String, content: Vec<u8>| Entry { name, content: Content::Bytes(content), executable: false };
+    let mut entries = vec![
+        bytes("modelDescription.xml".into(), source.description.into_co_simulation(&request)),
+        Entry {
+            name: location::library(&identifier).to_string_lossy().replace('\\', "/"),
+            content: Content::Bytes(runtime.to_vec()),
+            executable: true,
+        },
+        bytes(format!("resources/{PLAN}"), text),
+        bytes("resources/certificate.json".into(), certificate.json.clone().into_bytes()),
+        bytes("documentation/index.html".into(), certificate.html.clone().into_bytes()),
+    ];
+    let root = source.root();
+    for entry in &source.archive.entries {
+        let stays = STAYS.iter().any(|place| entry.name.starts_with(place));
+        let mut name = match (stays, entry.name.as_str()) {
+            // Ours is the front page; it links to the model's own.
+            (true, "documentation/index.html") => "documentation/model.html".to_string(),
+            (true, name) => name.to_string(),
+            (false, name) => format!("resources/{INNER}/{name}"),
+        };
+        if entry.is_dir {
+            name.push('/');
+            entries.push(bytes(name, Vec::new()));
+        } else {
+            let content = Content::File(root.join(&entry.name));
+            entries.push(Entry { name, content, executable: entry.executable() });
+        }
+    }
+    // Folders that got content of ours need no entry of their own.
+    let files: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
+    entries.retain(|entry| {
+        !entry.name.ends_with('/') || !files.iter().any(|file| file.len() > entry.name.len() && file.starts_with(&entry.name))
+    });
+    Ok(archive::pack(output, entries)?)
+}
+
+/// A GUID that follows from the content: FNV-1a with two offsets. It tells FMUs apart; it protects nothing.
+fn guid(content: &[u8]) -> String {
+    let hash = |offset: u64| {
+        content.iter().fold(offset, |hash, &byte| (hash ^ byte as u64).wrapping_mul(0x0100_0000_01b3))
+    };
+    let (a, b) = (hash(0xcbf2_9ce4_8422_2325), hash(0x6c62_272e_07bb_0142));
+    format!(
+        "{{{:08x}-{:04x}-{:04x}-{:04x}-{:012x}}}",
+        a >> 32,
+        a >> 16 & 0xffff,
+        a & 0xffff,
+        b >> 48,
+        b & 0xffff_ffff_ffff
+    )
+}

@@ -1,0 +1,365 @@
+//! The Model-Exchange FMU as it came: unpacked, its description read, its binary found.
+
+use crate::archive::{self, Unpacked};
+use crate::cli::RunArgs;
+use crate::error::Error;
+use crate::experiment::{Column, Experiment, Setting, Signal, Value};
+use crate::inputs::InputTable;
+use crate::quantity;
+use crate::worker::{Declared, Subject};
+use fmu_runtime::location;
+use fmu_runtime::plan::{
+    self, Elimination, Events, Jacobian, Method, Model, Plan, Policy, States, Step, Table, Variables,
+};
+use model_description::{
+    Causality, Dependencies, DependencyKind, Kind, ModelDescription, ScalarVariable, Variability,
+};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+pub struct Source {
+    pub path: PathBuf,
+    pub description: ModelDescription,
+    pub archive: Unpacked,
+    /// Holds the unpacked FMU and the workers' files; removed on drop.
+    pub scratch: TempDir,
+    /// Index of each state's own variable, where the description tells.
+    state_variables: Vec<Option<usize>>,
+}
+
+/// Halvings that locate a state event, events per communication step, iterations per event.
+const BISECTIONS: u32 = 10;
+const EVENTS_PER_STEP: u32 = 4;
+const EVENT_ITERATIONS: u32 = 100;
+
+impl Source {
+    pub fn open(path: &Path) -> Result<Source, Error> {
+        let scratch = tempfile::Builder::new()
+            .prefix("fmu-build-")
+            .tempdir()
+            .map_err(Error::io("make a temporary folder in", std::env::temp_dir()))?;
+        let root = scratch.path().join("fmu");
+        std::fs::create_dir(&root).map_err(Error::io("make", &root))?;
+        let archive = archive::unpack(path, &root)?;
+        let file = root.join("modelDescription.xml");
+        if !file.is_file() {
+            let nested = archive.entries.iter().find(|entry| entry.name.ends_with("/modelDescription.xml"));
+            let found = nested.map(|entry| entry.name.clone());
+            return Err(Error::NoDescription { path: path.into(), found });
+        }
+        let bytes = std::fs::read(&file).map_err(Error::io("read", &file))?;
+        let describe = |source| Error::Description { path: path.into(), source };
+        let description = model_description::read(&bytes).map_err(describe)?;
+        let exchange = description.require_model_exchange().map_err(describe)?;
+        if exchange.needs_execution_tool {
+            return Err(Error::NeedsTool { path: path.into() });
+        }
+        let library = location::library(&exchange.model_identifier);
+        if !root.join(&library).is_file() {
+            let mut found: Vec<String> = archive
+                .entries
+                .iter()
+                .filter(|entry| !entry.is_dir)
+                .filter_map(|entry| entry.name.strip_prefix("binaries/"))
+                .map(|name| format!("binaries/{name}"))
+                .collect();
+            found.truncate(8);
+            let wanted = library.to_string_lossy().into_owned();
+            return Err(Error::NoBinary { path: path.into(), wanted, platform: location::PLATFORM, found });
+        }
+        let state_variables = description.states().iter().map(|state| state.state).collect();
+        Ok(Source { path: path.into(), description, archive, scratch, state_variables })
+    }
+
+    /// The folder of the unpacked FMU.
+    pub fn root(&self) -> PathBuf {
+        self.scratch.path().join("fmu")
+    }
+
+    pub fn identifier(&self) -> &str {
+        self.description.model_exchange.as_ref().map_or("", |exchange| &exchange.model_identifier)
+    }
+
+    /// The subject of study: the plan has everything that the description alone decides.
+    pub fn subject(&self, experiment: Experiment, h: f64, substeps: u32) -> Subject {
+        Subject {
+            root: self.root(),
+            plan: self.plan(h, substeps),
+            experiment,
+            tolerance: self.description.default_experiment.tolerance,
+            outputs: self.outputs().iter().map(|&output| self.description.variables[output].value_reference).collect(),
+        }
+    }
+
+    /// Real outputs: what trajectories are compared by.
+    pub fn outputs(&self) -> Vec<usize> {
+        let variables = self.description.variables.iter().enumerate();
+        variables
+            .filter(|(_, variable)| variable.causality == Causality::Output && variable.kind == Kind::Real)
+            .map(|(index, _)| index)
+            .collect()
+    }
+
+    fn plan(&self, h: f64, substeps: u32) -> Plan {
+        let description = &self.description;
+        let exchange = description.model_exchange.clone().unwrap_or_default();
+        Plan {
+            version: plan::VERSION,
+            model: Model {
+                name: description.model_name.clone(),
+                identifier: exchange.model_identifier,
+                inner_guid: description.guid.clone(),
+                guid: String::new(),
+                can_get_and_set_state: exchange.can_get_and_set_fmu_state,
+                can_serialize_state: exchange.can_get_and_set_fmu_state && exchange.can_serialize_fmu_state,
+                provides_directional_derivative: exchange.provides_directional_derivative,
+                instantiate_only_once: exchange.can_be_instantiated_only_once_per_process,
+                completed_step_needed: !exchange.completed_integrator_step_not_needed,
+            },
+            step: Step { method: Method::Lie, h, substeps },
+            states: self.states(),
+            variables: self.variables(),
+            jacobian: Jacobian {
+                rows: Vec::new(),
+                cols: Vec::new(),
+                policy: Policy::Frozen,
+                source: plan::Source::Differences,
+                setup: Vec::new(),
+                colours: Vec::new(),
+            },
+            elimination: Elimination::default(),
+            events: Events {
+                indicators: description.number_of_event_indicators as u32,
+                bisections: BISECTIONS,
+                max_per_step: EVENTS_PER_STEP,
+                max_iterations: EVENT_ITERATIONS,
+            },
+            diagnostics: Vec::new(),
+        }
+    }
+
+    fn states(&self) -> States {
+        let variables = &self.description.variables;
+        let derivatives: Vec<usize> =
+            self.description.states().iter().map(|state| state.derivative).collect();
+        let names = self.state_variables.iter().zip(&derivatives);
+        let references: Option<Vec<u32>> = self
+            .state_variables
+            .iter()
+            .map(|variable| variable.map(|index| variables[index].value_reference))
+            .collect();
+        States {
+            names: names
+                .map(|(state, &derivative)| match state {
+                    Some(state) => variables[*state].name.clone(),
+                    None => format!("the state of {}", variables[derivative].name),
+                })
+                .collect(),
+            derivative_references: match references {
+                Some(_) => derivatives.iter().map(|&index| variables[index].value_reference).collect(),
+                None => Vec::new(),
+            },
+            references: references.unwrap_or_default(),
+            nominals: self
+                .state_variables
+                .iter()
+                .map(|variable| self.nominal(*variable).unwrap_or(1.0))
+                .collect(),
+        }
+    }
+
+    /// A state's nominal value, if the description gives a usable one.
+    pub fn nominal(&self, variable: Option<usize>) -> Option<f64> {
+        let nominal = self.description.variables[variable?].nominal?.abs();
+        (nominal > 0.0 && nominal.is_finite()).then_some(nominal)
+    }
+
+    pub fn state_variable(&self, state: usize) -> Option<usize> {
+        self.state_variables[state]
+    }
+
+    fn variables(&self) -> Variables {
+        let table = |kinds: &[Kind]| {
+            // Aliases share a reference: an input's right wins, then a parameter's.
+            let mut letters: BTreeMap<u32, char> = BTreeMap::new();
+            for variable in self.description.variables.iter().filter(|variable| kinds.contains(&variable.kind)) {
+                let letter = match (variable.causality, variable.variability) {
+                    (Causality::Input, Variability::Continuous) => 'c',
+                    (Causality::Input, _) => 'd',
+                    (Causality::Parameter, Variability::Tunable) => 't',
+                    _ => 'r',
+                };
+                let rank = |letter| "rtdc".find(letter);
+                let known = letters.entry(variable.value_reference).or_insert(letter);
+                if rank(letter) > rank(*known) {
+                    *known = letter;
+                }
+            }
+            Table { references: letters.keys().copied().collect(), roles: letters.values().collect() }
+        };
+        Variables {
+            real: table(&[Kind::Real]),
+            integer: table(&[Kind::Integer, Kind::Enumeration]),
+            boolean: table(&[Kind::Boolean]),
+            string: table(&[Kind::String]),
+        }
+    }
+
+    /// What the description says of each derivative's dependence on states.
+    pub fn declared(&self) -> Vec<Declared> {
+        let state_of: BTreeMap<usize, u32> = self
+            .state_variables
+            .iter()
+            .enumerate()
+            .filter_map(|(state, variable)| variable.map(|variable| (variable, state as u32)))
+            .collect();
+        // A dependency on an alias of a state is one on the state.
+        let references: BTreeMap<u32, u32> = state_of
+            .iter()
+            .map(|(&variable, &state)| (self.description.variables[variable].value_reference, state))
+            .collect();
+        let complete = state_of.len() == self.state_variables.len();
+        self.description
+            .structure
+            .derivatives
+            .iter()
+            .map(|unknown| match &unknown.dependencies {
+                Dependencies::All => None,
+                Dependencies::Listed(_) if !complete => None,
+                Dependencies::Listed(listed) => {
+                    let mut row: BTreeMap<u32, bool> = BTreeMap::new();
+                    for (variable, kind) in listed {
+                        let own = state_of.get(variable).copied();
+                        let variable = &self.description.variables[*variable];
+                        let alias = || {
+                            let real = variable.kind == Kind::Real;
+                            references.get(&variable.value_reference).copied().filter(|_| real)
+                        };
+                        if let Some(state) = own.or_else(alias) {
+                            let constant = matches!(
+                                kind,
+                                DependencyKind::Constant | DependencyKind::Fixed | DependencyKind::Tunable
+                            );
+                            *row.entry(state).or_insert(constant) &= constant;
+                        }
+                    }
+                    Some(row.into_iter().collect())
+                }
+            })
+            .collect()
+    }
+
+    /// The run to study, with every name resolved.
+    pub fn experiment(&self, run: &RunArgs) -> Result<Experiment, Error> {
+        let default = &self.description.default_experiment;
+        let time = |text: &Option<String>, what: &str| match text {
+            Some(text) => quantity::parse_time(text, what).map(Some).map_err(Error::Request),
+            None => Ok(None),
+        };
+        let start = time(&run.start, "a start time")?.or(default.start_time).unwrap_or(0.0);
+        let stop = time(&run.stop, "a stop time")?;
+        let stop = stop.or(default.stop_time.filter(|&stop| stop > start)).unwrap_or(start + 1.0);
+        if stop <= start {
+            return Err(Error::Request(format!(
+                "the run would stop at {stop} s, not after its start at {start} s; give another --stop or --start"
+            )));
+        }
+        let settings = run.set.iter().map(|text| self.setting(text)).collect::<Result<_, _>>()?;
+        let inputs = match &run.inputs {
+            Some(path) => Some(std::path::absolute(path).map_err(Error::io("find", path))?),
+            None => None,
+        };
+        let columns = match &inputs {
+            Some(path) => self.columns(path)?,
+            None => Vec::new(),
+        };
+        Ok(Experiment { start, stop, settings, inputs, columns })
+    }
+
+    fn find(&self, name: &str) -> Option<&ScalarVariable> {
+        self.description.variables.iter().find(|variable| variable.name == name)
+    }
+
+    fn setting(&self, text: &str) -> Result<Setting, Error> {
+        let (name, value) = quantity::parse_set(text).map_err(Error::Request)?;
+        let Some(variable) = self.find(&name) else {
+            return Err(Error::Request(format!(
+                "--set {text}: {} has no variable {name}{}",
+                self.path.display(),
+                self.similar(&name)
+            )));
+        };
+        let wrong = |what: &str| {
+            Error::Request(format!("--set {text}: {name} is {what}, and {value:?} is not; give such a value"))
+        };
+        let value = match variable.kind {
+            Kind::Real => Value::Real(
+                value.parse().ok().filter(|v: &f64| v.is_finite()).ok_or_else(|| wrong("a Real"))?,
+            ),
+            Kind::Integer | Kind::Enumeration => {
+                Value::Integer(value.parse().map_err(|_| wrong("an Integer"))?)
+            }
+            Kind::Boolean => match value.as_str() {
+                "true" | "1" => Value::Boolean(true),
+                "false" | "0" => Value::Boolean(false),
+                _ => return Err(wrong("a Boolean (true or false)")),
+            },
+            Kind::String => Value::Text(value),
+        };
+        Ok(Setting { name, reference: variable.value_reference, value })
+    }
+
+    /// The nearest name, as a hint.
+    fn similar(&self, name: &str) -> String {
+        let lower = name.to_lowercase();
+        let near = self.description.variables.iter().find(|variable| {
+            let other = variable.name.to_lowercase();
+            other == lower || other.ends_with(&format!(".{lower}")) || lower.ends_with(&format!(".{other}"))
+        });
+        near.map_or(String::new(), |variable| format!("; did you mean {}?", variable.name))
+    }
+
+    fn columns(&self, path: &Path) -> Result<Vec<Column>, Error> {
+        let table = InputTable::read_with(path, |_| true)?;
+        let mut columns = Vec::new();
+        for name in table.names() {
+            let Some(variable) = self.find(name).filter(|variable| variable.causality == Causality::Input) else {
+                let inputs: Vec<&str> = self
+                    .description
+                    .variables
+                    .iter()
+                    .filter(|variable| variable.causality == Causality::Input)
+                    .map(|variable| variable.name.as_str())
+                    .take(12)
+                    .collect();
+                return Err(Error::Request(format!(
+                    "{}: column {name:?} is not an input of the model (its inputs: {}); rename or remove it",
+                    path.display(),
+                    if inputs.is_empty() { "none".into() } else { inputs.join(", ") }
+                )));
+            };
+            let signal = match (variable.kind, variable.variability) {
+                (Kind::Real, Variability::Continuous) => Signal::Continuous,
+                (Kind::Real, _) => Signal::Real,
+                (Kind::Integer | Kind::Enumeration, _) => Signal::Integer,
+                (Kind::Boolean, _) => Signal::Boolean,
+                (Kind::String, _) => Signal::Text,
+            };
+            columns.push(Column { name: name.to_string(), reference: variable.value_reference, signal });
+        }
+        // Numbers are checked now, so that a bad cell is refused before any foreign code runs.
+        let bound = |name: &str| columns.iter().find(|column| column.name == name);
+        InputTable::read_with(path, |name| bound(name).is_none_or(|column| column.signal == Signal::Text))?;
+        Ok(columns)
+    }
+
+    /// `count` value references that no variable uses.
+    pub fn fresh_references(&self, count: usize) -> Vec<u32> {
+        let used: std::collections::BTreeSet<u32> =
+            self.description.variables.iter().map(|variable| variable.value_reference).collect();
+        let first = used.last().map_or(0, |last| last.wrapping_add(1));
+        // After the largest, or wherever there is room if that is at the very end.
+        (first..=u32::MAX).chain(0..first).filter(|reference| !used.contains(reference)).take(count).collect()
+    }
+}

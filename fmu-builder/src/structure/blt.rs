@@ -1,0 +1,230 @@
+//! Block lower triangular form: what can be solved before what, and what only together.
+//!
+//! For W = I - h A every row has its diagonal, so the blocks are the strong components of the graph of
+//! A (row i waits for column j). A general system of equations first needs a matching of equations to
+//! variables, which plays the diagonal's part.
+//!
+//! Tarjan (1972) for the components, Hopcroft and Karp (1973) for the matching, both without
+//! recursion: a chain of a million states is a chain of a million calls otherwise.
+
+use super::pattern::Pattern;
+
+/// The order of solution of a kept pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blt {
+    /// Rows without any entry: known at once.
+    pub explicit: Vec<u32>,
+    /// The other rows, block by block; a block only needs what comes before it. States ascend in a block.
+    pub blocks: Vec<Vec<u32>>,
+}
+
+/// O(rows + entries).
+pub fn blt(kept: &Pattern) -> Blt {
+    let explicit = (0..kept.n() as u32).filter(|&i| kept.row(i as usize).is_empty()).collect();
+    let mut blocks = components(kept);
+    blocks.retain(|block| block.len() > 1 || !kept.row(block[0] as usize).is_empty());
+    Blt { explicit, blocks }
+}
+
+/// Strong components, each after those that its rows depend on; ascending inside.
+pub fn components(pattern: &Pattern) -> Vec<Vec<u32>> {
+    const NEW: u32 = u32::MAX;
+    let n = pattern.n();
+    let (mut number, mut low, mut done) = (vec![NEW; n], vec![0; n], vec![false; n]);
+    let mut count = 0;
+    // Nodes of the components that are not complete; calls: (node, next of its edges).
+    let (mut open, mut calls): (Vec<u32>, Vec<(usize, usize)>) = (Vec::new(), Vec::new());
+    let mut found = Vec::new();
+    for root in 0..n {
+        if number[root] != NEW {
+            continue;
+        }
+        calls.push((root, 0));
+        while let Some(&mut (v, ref mut next)) = calls.last_mut() {
+            if *next == 0 && number[v] == NEW {
+                number[v] = count;
+                low[v] = count;
+                count += 1;
+                open.push(v as u32);
+            }
+            if let Some(&w) = pattern.row(v).get(*next) {
+                *next += 1;
+                let w = w as usize;
+                if number[w] == NEW {
+                    calls.push((w, 0));
+                } else if !done[w] {
+                    low[v] = low[v].min(number[w]);
+                }
+                continue;
+            }
+            calls.pop();
+            if let Some(&(parent, _)) = calls.last() {
+                low[parent] = low[parent].min(low[v]);
+            }
+            if low[v] == number[v] {
+                let first = open.iter().rposition(|&w| w as usize == v).unwrap_or(0);
+                let mut component = open.split_off(first);
+                for &w in &component {
+                    done[w as usize] = true;
+                }
+                component.sort_unstable();
+                found.push(component);
+            }
+        }
+    }
+    found
+}
+
+/// For each row the column it is matched with: as many as possible (Hopcroft and Karp, O(E sqrt V)).
+pub fn matching(incidence: &Pattern) -> Vec<Option<usize>> {
+    const FAR: u32 = u32::MAX;
+    let n = incidence.n();
+    let mut column_of: Vec<Option<usize>> = vec![None; n];
+    let mut row_of: Vec<Option<usize>> = vec![None; n];
+    // The diagonal first, where it is there: the usual case is then done.
+    for i in 0..n {
+        if incidence.find(i, i).is_some() {
+            (column_of[i], row_of[i]) = (Some(i), Some(i));
+        }
+    }
+    loop {
+        // Layers of alternating paths from the free rows.
+        let mut layer = vec![FAR; n];
+        let mut queue: Vec<usize> = (0..n).filter(|&i| column_of[i].is_none()).collect();
+        for &i in &queue {
+            layer[i] = 0;
+        }
+        let (mut head, mut reached) = (0, false);
+        while head < queue.len() {
+            let i = queue[head];
+            head += 1;
+            for &j in incidence.row(i) {
+                match row_of[j as usize] {
+                    None => reached = true,
+                    Some(k) if layer[k] == FAR => {
+                        layer[k] = layer[i] + 1;
+                        queue.push(k);
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        if !reached {
+            return column_of;
+        }
+        // Disjoint shortest paths, depth first; `next` is where a row goes on looking.
+        let mut next = vec![0; n];
+        for root in 0..n {
+            if column_of[root].is_some() {
+                continue;
+            }
+            let mut path: Vec<(usize, usize)> = Vec::new();
+            let mut row = root;
+            loop {
+                if let Some(&j) = incidence.row(row).get(next[row]) {
+                    next[row] += 1;
+                    let j = j as usize;
+                    match row_of[j] {
+                        None => {
+                            path.push((row, j));
+                            for &(i, j) in &path {
+                                (column_of[i], row_of[j]) = (Some(j), Some(i));
+                            }
+                            break;
+                        }
+                        Some(k) if layer[k] == layer[row] + 1 => {
+                            path.push((row, j));
+                            row = k;
+                        }
+                        Some(_) => {}
+                    }
+                } else {
+                    layer[row] = FAR;
+                    match path.pop() {
+                        Some((back, _)) => row = back,
+                        None => break,
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A chain each way, a hub, and a million edges: no recursion, no quadratic time.
+    #[test]
+    fn large_graphs_are_quick() {
+        let n = 200_000;
+        let chain = Pattern::varying(n, (1..n).map(|i| (i, i - 1)));
+        let forward = blt(&chain);
+        assert_eq!((forward.explicit, forward.blocks.len()), (vec![0], n - 1));
+        assert_eq!(forward.blocks[0], [1]);
+        let backward = blt(&chain.transpose());
+        assert_eq!(backward.explicit, [n as u32 - 1]);
+        assert_eq!(backward.blocks[0], [n as u32 - 2]);
+        let ring = Pattern::varying(n, (0..n).map(|i| (i, (i + 1) % n)));
+        assert_eq!(blt(&ring).blocks.len(), 1);
+        let many = Pattern::varying(1000, (0..1000).flat_map(|i| (0..1000).map(move |j| (i, j))));
+        assert_eq!(blt(&many).blocks.len(), 1);
+        let matched = matching(&Pattern::varying(n, (0..n).map(|i| (i, (i + 1) % n))));
+        assert!(matched.iter().enumerate().all(|(i, &j)| j == Some((i + 1) % n)));
+    }
+
+    fn any_pattern() -> impl Strategy<Value = Pattern> {
+        (1..12usize).prop_flat_map(|n| {
+            prop::collection::vec((0..n, 0..n), 0..3 * n)
+                .prop_map(move |entries| Pattern::varying(n, entries))
+        })
+    }
+
+    proptest! {
+        /// Two states share a block exactly when each reaches the other; a block reaches only earlier ones.
+        #[test]
+        fn blocks_are_mutual_reachability(pattern in any_pattern()) {
+            let n = pattern.n();
+            let mut reach = vec![vec![false; n]; n];
+            for (i, j) in pattern.places() { reach[i][j] = true; }
+            for k in 0..n { for i in 0..n { for j in 0..n {
+                reach[i][j] |= reach[i][k] && reach[k][j];
+            } } }
+            let parts = components(&pattern);
+            let mut block = vec![usize::MAX; n];
+            for (b, part) in parts.iter().enumerate() {
+                for &i in part { block[i as usize] = b; }
+            }
+            for i in 0..n { for j in 0..n {
+                prop_assert_eq!(block[i] == block[j], i == j || (reach[i][j] && reach[j][i]));
+                prop_assert!(!reach[i][j] || block[j] <= block[i]);
+            } }
+        }
+
+        /// Koenig: a matching is largest exactly when there is no augmenting path; here by brute force.
+        #[test]
+        fn matching_is_largest(pattern in any_pattern()) {
+            fn augment(p: &Pattern, i: usize, seen: &mut [bool], row_of: &mut [Option<usize>]) -> bool {
+                p.row(i).iter().any(|&j| {
+                    let j = j as usize;
+                    if std::mem::replace(&mut seen[j], true) { return false; }
+                    if row_of[j].is_none_or(|k| augment(p, k, seen, row_of)) {
+                        row_of[j] = Some(i);
+                        return true;
+                    }
+                    false
+                })
+            }
+            let n = pattern.n();
+            let mut row_of = vec![None; n];
+            let best = (0..n).filter(|&i| augment(&pattern, i, &mut vec![false; n], &mut row_of)).count();
+            let found = matching(&pattern);
+            let mut used = vec![false; n];
+            for (i, j) in found.iter().enumerate().filter_map(|(i, j)| j.map(|j| (i, j))) {
+                prop_assert!(pattern.find(i, j).is_some() && !std::mem::replace(&mut used[j], true));
+            }
+            prop_assert_eq!(found.iter().flatten().count(), best);
+        }
+    }
+}

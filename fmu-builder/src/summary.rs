@@ -1,0 +1,325 @@
+//! What was decided, as data: printed as JSON, or as text for people.
+
+use crate::build::Pace;
+use crate::decide::Decision;
+use crate::quantity::format_duration;
+use crate::source::Source;
+use crate::worker::{Studied, Subject};
+use fmu_runtime::plan::{Policy, Source as JacobianSource};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    pub model: String,
+    pub generation_tool: String,
+    pub states: usize,
+    pub event_indicators: usize,
+    pub inputs: usize,
+    pub outputs: usize,
+    pub explicit_states: usize,
+    pub implicit_states: usize,
+    pub nonzeros: usize,
+    pub kept_nonzeros: usize,
+    pub blocks: usize,
+    pub largest_block: usize,
+    pub tears: usize,
+    pub colours: usize,
+    pub evaluations_per_step: f64,
+    pub operations_per_step: u64,
+    pub jacobian: String,
+    pub jacobian_source: String,
+    pub mode: String,
+    pub partition: String,
+    pub method: String,
+    /// Communication step in seconds; the internal step is this over `substeps`.
+    pub step: f64,
+    pub step_reason: String,
+    pub substeps: u32,
+    pub spectral_radius: Option<f64>,
+    pub error: Option<f64>,
+    /// Per output (or state).
+    pub errors: Vec<NamedError>,
+    pub verified_from: f64,
+    pub verified_to: f64,
+    pub samples: usize,
+    pub events: u64,
+    pub carried_events: u64,
+    pub implicit: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_time_ns: Option<StepTime>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evaluation_time_ns: Option<f64>,
+    pub warnings: Vec<String>,
+    #[serde(skip)]
+    pub written: PathBuf,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct NamedError {
+    pub name: String,
+    pub error: f64,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct StepTime {
+    pub p50: f64,
+    pub p99_9: f64,
+    pub max: f64,
+}
+
+impl StepTime {
+    /// From sorted seconds.
+    pub fn new(sorted: &[f64]) -> Option<StepTime> {
+        let quantile = |q: f64| sorted[((sorted.len() - 1) as f64 * q).round() as usize] * 1e9;
+        (!sorted.is_empty()).then(|| StepTime { p50: quantile(0.5), p99_9: quantile(0.999), max: quantile(1.0) })
+    }
+}
+
+impl Summary {
+    pub fn new(
+        source: &Source,
+        subject: &Subject,
+        studied: &Studied,
+        decision: &Decision,
+        pace: &Pace,
+        output: &Path,
+    ) -> Summary {
+        let plan = &decision.plan;
+        let names = &plan.states.names;
+        let n = names.len();
+        let elimination = &plan.elimination;
+        let explicit = elimination.explicit as usize;
+        let variables = &source.description.variables;
+        let watched: Vec<String> = match subject.outputs.is_empty() {
+            true => names.clone(),
+            false => source.outputs().iter().map(|&output| variables[output].name.clone()).collect(),
+        };
+        let mut implicit: Vec<u32> = elimination.order[explicit..].to_vec();
+        implicit.sort_unstable();
+        let mut warnings = source.description.warnings.clone();
+        warnings.extend(findings(studied, names));
+        warnings.extend(decision.warnings.iter().cloned());
+        if pace.truncated {
+            warnings.push(format!(
+                "the plan was verified over the first {} steps of the run only; shorten the run with --stop to choose what \
+                 counts",
+                pace.steps
+            ));
+        }
+        if decision.simulated.carried_events > 0 {
+            warnings.push(format!(
+                "{} steps had more events than one step handles ({}); the rest waited for the next step",
+                decision.simulated.carried_events, plan.events.max_per_step
+            ));
+        }
+        Summary {
+            model: source.description.model_name.clone(),
+            generation_tool: source.description.generation_tool.clone().unwrap_or_default(),
+            states: n,
+            event_indicators: plan.events.indicators as usize,
+            inputs: variables.iter().filter(|v| v.causality == model_description::Causality::Input).count(),
+            outputs: variables.iter().filter(|v| v.causality == model_description::Causality::Output).count(),
+            explicit_states: explicit,
+            implicit_states: n - explicit,
+            nonzeros: studied.entries.len(),
+            kept_nonzeros: decision.candidate.kept.iter().filter(|&&kept| kept).count(),
+            blocks: elimination.blocks.len(),
+            largest_block: elimination.blocks.iter().map(|block| block.size as usize).max().unwrap_or(0),
+            tears: elimination.blocks.iter().map(|block| block.tears as usize).sum(),
+            colours: plan.jacobian.colours.len(),
+            evaluations_per_step: decision.evaluations_per_step,
+            operations_per_step: decision.operations_per_step,
+            jacobian: match plan.jacobian.policy {
+                Policy::Every => "every".into(),
+                Policy::Rolling { .. } => "rolling".into(),
+                Policy::Frozen => "frozen".into(),
+            },
+            jacobian_source: match plan.jacobian.source {
+                JacobianSource::Differences => "differences".into(),
+                JacobianSource::Directional => "directional derivatives".into(),
+            },
+            mode: match (explicit, n - explicit) {
+                (_, 0) => "explicit".into(),
+                (0, _) => "implicit".into(),
+                _ => "mixed".into(),
+            },
+            partition: decision.candidate.label.clone(),
+            method: "lie".into(),
+            step: pace.step,
+            step_reason: pace.reason.clone(),
+            substeps: pace.substeps,
+            spectral_radius: decision.spectral_radius,
+            error: decision.error,
+            errors: watched
+                .into_iter()
+                .zip(&decision.errors)
+                .map(|(name, &error)| NamedError { name, error })
+                .collect(),
+            verified_from: subject.experiment.start,
+            verified_to: studied.times.last().copied().unwrap_or(subject.experiment.start),
+            samples: studied.samples.len(),
+            events: decision.simulated.events,
+            carried_events: decision.simulated.carried_events,
+            implicit: implicit.iter().map(|&state| names[state as usize].clone()).collect(),
+            step_time_ns: StepTime::new(&decision.simulated.step_times),
+            evaluation_time_ns: Some(studied.evaluation_time * 1e9),
+            warnings,
+            written: output.into(),
+        }
+    }
+
+    pub fn json(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_default()
+    }
+
+    /// Without what was measured on this machine: the FMU must not depend on the clock.
+    pub fn certificate_json(&self) -> String {
+        Summary { step_time_ns: None, evaluation_time_ns: None, ..self.clone() }.json()
+    }
+
+    /// A few lines for people.
+    pub fn text(&self) -> String {
+        let mut lines = vec![format!(
+            "{}: {}, {}, {}, {}",
+            self.model,
+            count(self.states, "continuous state"),
+            count(self.event_indicators, "event indicator"),
+            count(self.inputs, "input"),
+            count(self.outputs, "output"),
+        )];
+        let mut line = |name: &str, text: String| lines.push(format!("  {name:<10} {text}"));
+        let inside = match self.substeps {
+            1 => String::new(),
+            m => format!(", {m} internal steps of {}", format_duration(self.step / m as f64)),
+        };
+        line("step", format!("{}{inside} ({})", format_duration(self.step), self.step_reason));
+        line(
+            "method",
+            match self.mode.as_str() {
+                _ if self.states == 0 => "no continuous states: events and outputs only".into(),
+                "explicit" => "linearly implicit Euler; no state needs it: all explicit".into(),
+                _ => format!(
+                    "linearly implicit Euler, {} of {} implicit ({}); {} of {} Jacobian entries kept",
+                    self.implicit_states,
+                    count(self.states, "state"),
+                    self.partition,
+                    self.kept_nonzeros,
+                    self.nonzeros
+                ),
+            },
+        );
+        if self.implicit_states > 0 {
+            line(
+                "solution",
+                format!(
+                    "{}, the largest of {}, {}; {} operations",
+                    count(self.blocks, "block"),
+                    count(self.largest_block, "state"),
+                    count(self.tears, "tear"),
+                    self.operations_per_step
+                ),
+            );
+            let colours = count(self.colours, "colour");
+            line(
+                "Jacobian",
+                match self.jacobian.as_str() {
+                    _ if self.colours == 0 => "constant: evaluated once".into(),
+                    "frozen" => "evaluated at the start and after events and parameter changes".into(),
+                    "rolling" => format!("one of {colours} in each step, by {}", self.jacobian_source),
+                    _ => format!("{colours} in each step, by {}", self.jacobian_source),
+                },
+            );
+        }
+        if self.states > 0 {
+            let time = self.evaluation_time_ns.map_or(String::new(), |time| {
+                format!(" of {} each", format_duration(time * 1e-9))
+            });
+            line("cost", format!("{} evaluations per internal step{time}", trim(self.evaluations_per_step)));
+        }
+        if let Some(radius) = self.spectral_radius {
+            line("stability", format!("largest amplification {radius:.6} over {}", count(self.samples, "sample")));
+        }
+        if let Some(error) = self.error {
+            let worst = self.errors.iter().max_by(|a, b| a.error.total_cmp(&b.error));
+            line(
+                "error",
+                format!(
+                    "{:.3} % of the range against the accurate solution{} (t = {} ... {} s)",
+                    100.0 * error,
+                    worst.map_or(String::new(), |worst| format!(", worst in {}", worst.name)),
+                    self.verified_from,
+                    self.verified_to
+                ),
+            );
+        }
+        if self.event_indicators > 0 || self.events > 0 {
+            line("events", format!("{} in that run", self.events));
+        }
+        if let Some(time) = self.step_time_ns {
+            let duration = |time: f64| format_duration(time * 1e-9);
+            line(
+                "step time",
+                format!(
+                    "median {}, 99.9 % below {}, longest {} (this machine, just now)",
+                    duration(time.p50),
+                    duration(time.p99_9),
+                    duration(time.max)
+                ),
+            );
+        }
+        for warning in &self.warnings {
+            lines.push(format!("warning: {warning}"));
+        }
+        lines.push(format!("wrote {}", self.written.display()));
+        lines.join("\n")
+    }
+}
+
+/// What the study found to say of the FMU.
+pub fn findings(studied: &Studied, names: &[String]) -> Vec<String> {
+    let name = |state: u32| names.get(state as usize).map_or("?", String::as_str);
+    let listed = |entries: &[(u32, u32)]| {
+        let shown: Vec<String> =
+            entries.iter().take(5).map(|&(row, col)| format!("der({}) on {}", name(row), name(col))).collect();
+        let more = entries.len() - shown.len();
+        format!("{}{}", shown.join(", "), if more > 0 { format!(" and {more} more") } else { String::new() })
+    };
+    let mut found = Vec::new();
+    let structure = &studied.structure;
+    if !structure.lies.is_empty() {
+        found.push(format!(
+            "ModelStructure denies dependencies that the model has: {}; they were added",
+            listed(&structure.lies)
+        ));
+    }
+    if !structure.not_constant.is_empty() {
+        found.push(format!(
+            "dependenciesKind calls slopes constant that are not: {}; they are evaluated",
+            listed(&structure.not_constant)
+        ));
+    }
+    if let Some(wrong) = &studied.wrong_directional {
+        found.push(format!(
+            "the FMU's directional derivatives are wrong {wrong}; differences are used, and the new FMU does not offer them"
+        ));
+    }
+    if let Some(halted) = &studied.halted {
+        found.push(format!("the accurate run ended early: {halted}; what follows is not verified"));
+    }
+    found.extend(studied.notes.iter().cloned());
+    found
+}
+
+pub fn count(number: usize, noun: &str) -> String {
+    match number {
+        0 => format!("no {noun}s"),
+        1 => format!("1 {noun}"),
+        _ => format!("{number} {noun}s"),
+    }
+}
+
+fn trim(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
+}
