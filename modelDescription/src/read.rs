@@ -10,6 +10,7 @@ use crate::model::{
     DefaultExperiment, Dependencies, DependencyKind, ModelDescription, ModelExchange, ModelStructure,
     ScalarVariable, Unknown,
 };
+use crate::naming::is_structured;
 use crate::notes::Notes;
 use crate::parse::parse;
 use crate::structure::{index, repair_structure};
@@ -80,7 +81,18 @@ fn repair(document: &mut Document, notes: &mut Notes) -> Result<Vec<Facts>, Erro
     repair_types(root, notes);
     let mut facts = repair_variables(root, notes);
     repair_structure(root, &mut facts, notes)?;
+    if root.get("variableNamingConvention") == Some("structured")
+        && let Some(odd) = facts.iter().find(|f| !is_structured(&f.name))
+    {
+        let what = format!(
+            "variableNamingConvention=\"structured\" does not hold for \"{}\"; read as \"flat\"",
+            odd.name
+        );
+        notes.warn("fmiModelDescription", line, &what);
+        root.set("variableNamingConvention", "flat");
+    }
     annotate::append_kept(document, notes);
+    annotate::declare_prefixes(&mut document.root, notes);
     Ok(facts)
 }
 

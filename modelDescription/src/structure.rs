@@ -181,12 +181,7 @@ fn derive_derivatives(structure: &mut Element, facts: &[Facts], notes: &mut Note
     }
     let what = format!("it has no <Derivatives>; read as those marked so, in order: {}", shown(&names));
     notes.warn("ModelStructure", structure.line, &what);
-    let at =
-        structure.children.iter().position(|n| n.as_element().is_some_and(|e| e.name == "InitialUnknowns"));
-    match at {
-        Some(at) => structure.insert(at, list, 2),
-        None => structure.push(list, 2),
-    }
+    structure.insert(list, 2, |name| name == "Outputs");
 }
 
 /// An entry of `Derivatives` must say whose derivative it is. An alias may, or its name `der(x)`.
@@ -275,11 +270,7 @@ fn complete(
     }
     if structure.child(name).is_none() {
         // Outputs come first, InitialUnknowns last.
-        let first = structure.children.iter().position(|n| n.as_element().is_some());
-        match first.filter(|_| name == "Outputs") {
-            Some(at) => structure.insert(at, Element::new(name, &[]), 2),
-            None => structure.push(Element::new(name, &[]), 2),
-        }
+        structure.insert(Element::new(name, &[]), 2, |_| name != "Outputs");
     }
     let Some(list) = structure.child_mut(name) else { return };
     list.retain(|e| index(e).is_some_and(|i| wanted.contains(&i)));
