@@ -87,7 +87,7 @@ fn conform_attributes(element: &mut Element, rule: &'static Rule, notes: &mut No
         }
         match legal(*kind, value) {
             Some(text) => {
-                if text != value.trim() {
+                if text != value.trim() && text != *value {
                     notes.warn(rule.name, line, &format!("{proper}=\"{value}\" is read as \"{text}\""));
                 }
                 element.set(proper, &text);

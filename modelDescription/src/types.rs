@@ -15,6 +15,7 @@ use crate::variables::{value_element, value_element_mut};
 const ITEM_LIMIT: i64 = 1000;
 
 pub(crate) fn repair_types(root: &mut Element, notes: &mut Notes) {
+    drop_repeated(root, notes);
     complete_enumerations(root, notes);
     let missing = repair_declared_types(root, notes);
     if !missing.is_empty() {
@@ -37,6 +38,35 @@ pub(crate) fn ensure_unit(root: &mut Element, name: &str) {
         unit.push(Element::new("BaseUnit", &[("s", "1")]), 3);
     }
     section(root, "UnitDefinitions").push(unit, 2);
+}
+
+/// Of definitions with the same name the first holds; display units of the others go to it.
+fn drop_repeated(root: &mut Element, notes: &mut Notes) {
+    for list in ["UnitDefinitions", "TypeDefinitions"] {
+        let Some(section) = root.child_mut(list) else { continue };
+        let mut seen = HashSet::new();
+        let mut displays: HashMap<String, Vec<Element>> = HashMap::new();
+        section.retain(|definition| {
+            let name = definition.get("name").unwrap_or("").to_string();
+            if seen.insert(name.clone()) {
+                return true;
+            }
+            notes.warn(
+                &definition.name,
+                definition.line,
+                &format!("\"{name}\" is defined already; left out"),
+            );
+            let more = definition.elements().filter(|e| e.name == "DisplayUnit").cloned();
+            displays.entry(name).or_default().extend(more);
+            notes.keep_element(list, definition.clone());
+            false
+        });
+        for unit in section.elements_mut() {
+            for display in displays.remove(unit.get("name").unwrap_or("")).unwrap_or_default() {
+                unit.push(display, 3);
+            }
+        }
+    }
 }
 
 fn complete_enumerations(root: &mut Element, notes: &mut Notes) {
