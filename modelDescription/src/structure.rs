@@ -32,7 +32,8 @@ pub(crate) fn repair_structure(
         derive_derivatives(structure, facts, notes);
     }
     let derivatives: Vec<usize> = structure.section("Derivatives").filter_map(index).collect();
-    find_states(root, &derivatives, facts, notes);
+    let line = structure.child("Derivatives").map_or(0, |list| list.line);
+    find_states(root, &derivatives, line, facts, notes);
 
     let structure = section(root, "ModelStructure");
     let outputs = (0..facts.len()).filter(|i| facts[*i].causality == Causality::Output).collect();
@@ -185,7 +186,13 @@ fn derive_derivatives(structure: &mut Element, facts: &[Facts], notes: &mut Note
 }
 
 /// An entry of `Derivatives` must say whose derivative it is. An alias may, or its name `der(x)`.
-fn find_states(root: &mut Element, derivatives: &[usize], facts: &mut [Facts], notes: &mut Notes) {
+fn find_states(
+    root: &mut Element,
+    derivatives: &[usize],
+    line: usize,
+    facts: &mut [Facts],
+    notes: &mut Notes,
+) {
     if derivatives.iter().all(|d| facts[*d].derivative.is_some()) {
         return;
     }
@@ -210,13 +217,13 @@ fn find_states(root: &mut Element, derivatives: &[usize], facts: &mut [Facts], n
                     "\"{}\" does not say whose derivative it is; read as that of \"{}\"",
                     fact.name, facts[state].name
                 );
-                notes.warn("Derivatives", 0, &what);
+                notes.warn("Derivatives", line, &what);
                 found.insert(derivative, state);
             }
             None => {
                 let what =
                     format!("\"{}\" does not say whose derivative it is; its state has no name", fact.name);
-                notes.warn("Derivatives", 0, &what);
+                notes.warn("Derivatives", line, &what);
             }
         }
     }

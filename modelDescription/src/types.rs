@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use crate::conform::section;
 use crate::model::Kind;
 use crate::notes::Notes;
-use crate::tree::Element;
+use crate::tree::{Element, Node};
 use crate::variables::{value_element, value_element_mut};
 
 /// More items than this are not made up for an enumeration.
@@ -16,7 +16,7 @@ const ITEM_LIMIT: i64 = 1000;
 
 pub(crate) fn repair_types(root: &mut Element, notes: &mut Notes) {
     drop_repeated(root, notes);
-    complete_enumerations(root, notes);
+    complete_definitions(root, notes);
     let missing = repair_declared_types(root, notes);
     if !missing.is_empty() {
         let section = section(root, "TypeDefinitions");
@@ -69,9 +69,17 @@ fn drop_repeated(root: &mut Element, notes: &mut Notes) {
     }
 }
 
-fn complete_enumerations(root: &mut Element, notes: &mut Notes) {
+/// The type of a type comes first, and an enumeration has items.
+fn complete_definitions(root: &mut Element, notes: &mut Notes) {
     let Some(section) = root.child_mut("TypeDefinitions") else { return };
     for simple_type in section.elements_mut() {
+        // Some readers, FMPy among them, take the first node for the type, be it a comment.
+        if let Some(at) = simple_type.children.iter().position(|node| node.as_element().is_some()) {
+            let comments = simple_type.children[..at].iter().any(|node| !matches!(node, Node::Text(_)));
+            if comments {
+                simple_type.children[..=at].rotate_right(1);
+            }
+        }
         let name = simple_type.get("name").unwrap_or("").to_string();
         let line = simple_type.line;
         if let Some((Kind::Enumeration, value)) = value_element_mut(simple_type)
