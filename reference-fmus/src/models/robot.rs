@@ -22,8 +22,8 @@
 //! Seed 000, 2.2.4 and chapter 6: Manutec r3, 78 states, one second at 1 ms, where explicit Euler fails. Gear ratios and rotor inertias are those
 //! of the r3 model in the Modelica Standard Library, the rest is of its size. The row of v' has 24 entries that vary (q, v, φ, w of
 //! every axis), every other row is per axis: 24 columns' worth of colours at most.
-//! Known answer: at rest q = target within the gears' deflection under gravity. Start is an equilibrium.
-//! SPECTRUM
+//! Known answer: the start is an equilibrium; at rest φ = target, and q hangs below it by the gears' deflection h(q)/c.
+//! Eigenvalues along the movement: -13,352 … -3.9 per second, real parts all negative; the gears' modes reach 1029 rad/s.
 
 use crate::dual::Num;
 use crate::generate::{self, Unknown, Variable};
@@ -289,28 +289,21 @@ impl Model for Robot {
         }
         let mut q = [0.0; AXES];
         q.copy_from_slice(&v.real[START..TARGET]);
-        let (_, weight) = arm(&q, &[0.0; AXES], v.real[PAYLOAD]);
+        let (phi, mut hold) = (q, [0.0; AXES]);
+        // The motors stand where they are told, the arm hangs below by weight/stiffness: a contraction, of factor
+        // |∂h/∂q|/c < 1e-2, so ten passes reach rounding.
+        for _ in 0..10 {
+            let (_, weight) = arm(&q, &[0.0; AXES], v.real[PAYLOAD]);
+            for (k, p) in AXIS.iter().enumerate() {
+                hold[k] = weight[k] - v.real[TAU_EXT + k];
+                q[k] = phi[k] - hold[k] / (p.c * v.real[STIFFNESS]);
+            }
+        }
         for (k, p) in AXIS.iter().enumerate() {
-            let hold = weight[k] - v.real[TAU_EXT + k];
-            let phi = q[k] + hold / (p.c * v.real[STIFFNESS]);
-            let i = hold / (K * p.n);
-            let x_w = hold - p.k_w * v.real[K_V] * (q[k] - phi);
-            let at = 1 + k * PER_AXIS;
-            v.real[at..at + PER_AXIS].copy_from_slice(&[
-                q[k],
-                0.0,
-                phi,
-                0.0,
-                i,
-                R * i,
-                R * i,
-                i,
-                i,
-                x_w,
-                0.0,
-                q[k],
-                0.0,
-            ]);
+            let (i, at) = (hold[k] / (K * p.n), 1 + k * PER_AXIS);
+            let (u, x_w, r) = (R * i, hold[k], phi[k]);
+            let own = [q[k], 0.0, phi[k], 0.0, i, u, u, i, i, x_w, 0.0, r, 0.0];
+            v.real[at..at + PER_AXIS].copy_from_slice(&own);
         }
         Ok(())
     }
