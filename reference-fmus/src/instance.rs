@@ -11,6 +11,7 @@ use crate::models::counting::COUNTED;
 use crate::xml::{Description, Type, Variable};
 use std::collections::BTreeSet;
 use std::ffi::CString;
+use std::io::Write;
 use std::sync::Mutex;
 
 /// `Err` says why a call was refused.
@@ -111,7 +112,8 @@ impl Instance {
                     self.v.integer[at] += 1;
                 }
             }
-            Oddity::Prints => println!("{function}"),
+            // Unlike println!, no panic if nobody listens.
+            Oddity::Prints => drop(writeln!(std::io::stdout(), "{function}")),
             _ => {}
         }
     }
@@ -272,7 +274,10 @@ impl Instance {
     pub fn get_event_indicators(&mut self, z: &mut [f64]) -> Outcome {
         self.require(INITIALIZED)?;
         self.sized(z.len(), self.model.indicators(), "event indicators")?;
-        self.refresh()?;
+        // Indicators are functions of states, parameters and discrete values: no evaluation needed.
+        if self.mode == INITIALIZATION {
+            self.refresh()?;
+        }
         self.model.event_indicators(&self.v, z);
         Ok(())
     }

@@ -152,6 +152,9 @@ fn attribute(attributes: &str, name: &str) -> Option<String> {
 }
 
 fn unescape(text: &str) -> String {
+    if !text.contains('&') {
+        return text.to_owned();
+    }
     let plain = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");
     plain.replace("&apos;", "'").replace("&amp;", "&")
 }
