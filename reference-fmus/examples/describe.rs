@@ -1,4 +1,5 @@
-//! Print a model description, or without a name all names: `cargo run --example describe -- heat-rod:100`.
+//! Print a model description, or without a name all names: `cargo run --example describe --
+//! heat-rod:100`.
 
 fn main() -> Result<(), reference_fmus::Error> {
     match std::env::args().nth(1) {

@@ -1,10 +1,12 @@
 //! The FMI 2.0 functions for Model Exchange, as C calls them. The only file with `unsafe`.
 //!
-//! Every entry does the same: turn pointers into slices, call [`Instance`], and let [`run`] turn the outcome into a status, a log
-//! message and a panic-free return. What is legal when is decided in [`crate::instance`].
+//! Every entry does the same: turn pointers into slices, call [`Instance`], and let [`run`] turn
+//! the outcome into a status, a log message and a panic-free return. What is legal when is
+//! decided in [`crate::instance`].
 //!
-//! For every entry: a component is null or came from [`fmi2Instantiate`] and was not freed, no other call on it is running, and an
-//! array has as many elements as its count says. That is FMI's own contract.
+//! For every entry: a component is null or came from [`fmi2Instantiate`] and was not freed, no
+//! other call on it is running, and an array has as many elements as its count says. That is
+//! FMI's own contract.
 
 #![allow(unsafe_code, non_snake_case)]
 #![allow(clippy::missing_safety_doc)] // one contract for all, above
@@ -71,7 +73,8 @@ impl Log {
         // The message is a format string to the receiver, which may or may not expand it.
         let message = CString::new(message.replace('%', "%%").replace('\0', " "));
         let category = c"logStatusError";
-        // SAFETY: the importer's own function and environment; all strings end with NUL and outlive the call.
+        // SAFETY: the importer's own function and environment; all strings end with NUL and
+        // outlive the call.
         unsafe {
             logger(
                 self.environment,
@@ -84,7 +87,8 @@ impl Log {
     }
 }
 
-/// Carry out a call on a component: panics become `Fatal`, now and ever after; refusals are logged and become `Error`.
+/// Carry out a call on a component: panics become `Fatal`, now and ever after; refusals are
+/// logged and become `Error`.
 #[inline(always)]
 unsafe fn run(
     function: &'static str,
@@ -580,8 +584,8 @@ mod tests {
 
     fn instantiate(name: &str, messages: &mut Messages) -> *mut Component {
         type Plain = unsafe extern "C" fn(Environment, *const c_char, Status, *const c_char, *const c_char);
-        // SAFETY: stable Rust cannot define a variadic function; on our platforms one that ignores the rest has
-        // the same calling convention.
+        // SAFETY: stable Rust cannot define a variadic function; on our platforms one that
+        // ignores the rest has the same calling convention.
         let logger = unsafe { std::mem::transmute::<Plain, Logger>(remember) };
         let environment = std::ptr::from_mut(messages).cast();
         let (allocate_memory, free_memory, step_finished) = (None, None, None);
@@ -590,7 +594,8 @@ mod tests {
         unsafe { fmi2Instantiate(c"it".as_ptr(), 0, guid(name).as_ptr(), null(), &callbacks, 0, 0) }
     }
 
-    /// A whole simulation through the C functions: one explicit Euler step of the oscillator that counts.
+    /// A whole simulation through the C functions: one explicit Euler step of the oscillator that
+    /// counts.
     #[test]
     fn c_calls_are_carried_out_and_counted() {
         let mut messages = Messages::new();

@@ -1,8 +1,9 @@
 //! The life cycle of one instance: which call is legal when, and what it does.
 //!
-//! After FMI 2.0.4, section 3.2.3 (state machine of calling sequences). A refused call returns why, changes nothing and leaves the
-//! instance usable: stricter importers may give up, tests need not.
-//! Nothing in the calls of the integration loop allocates, locks or formats, unless it fails.
+//! After FMI 2.0.4, section 3.2.3 (state machine of calling sequences). A refused call returns
+//! why, changes nothing and leaves the instance usable: stricter importers may give up, tests
+//! need not. Nothing in the calls of the integration loop allocates, locks or formats, unless it
+//! fails.
 
 use crate::Reference;
 use crate::dual::Dual;
@@ -532,7 +533,8 @@ fn is_state(description: &Description, variable: &Variable) -> bool {
     variable.kind == Type::Real && (1..=description.derivatives.len()).contains(&variable.reference)
 }
 
-/// When each variable may be set (FMI 2.0.4, table of section 3.2.3), and its part in directional derivatives.
+/// When each variable may be set (FMI 2.0.4, table of section 3.2.3), and its part in directional
+/// derivatives.
 fn rights(description: &Description) -> [Vec<u8>; 4] {
     let kinds = [Type::Real, Type::Integer, Type::Boolean, Type::String];
     let mut rights = kinds.map(|kind| vec![0; description.count(kind)]);

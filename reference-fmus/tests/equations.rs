@@ -1,4 +1,5 @@
-//! The models against values worked out by hand, and against the answers that their headers promise.
+//! The models against values worked out by hand, and against the answers that their headers
+//! promise.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -253,8 +254,9 @@ fn robot_starts_at_rest() {
     assert!(rig.get("tau_gear[2]").abs() > 100.0, "the shoulder carries the arm");
 }
 
-/// Power balance of the arm: the kinetic energy v M v/2 changes by exactly the power of all torques, so M and h belong together.
-/// M is read off the model: an external torque e_k changes v' by column k of M⁻¹.
+/// Power balance of the arm: the kinetic energy v M v/2 changes by exactly the power of all
+/// torques, so M and h belong together. M is read off the model: an external torque e_k changes
+/// v' by column k of M⁻¹.
 #[test]
 fn robot_conserves_energy() {
     let kinetic = |rig: &mut Rig, x: &[f64]| -> f64 {
@@ -293,7 +295,8 @@ fn robot_conserves_energy() {
     let acceleration = rig.f(0.0, &x);
     let mut still = x.clone();
     (0..6).for_each(|k| (still[13 * k + 1], still[13 * k + 3]) = (0.0, 0.0));
-    // v · h(q, 0) is gravity's power: find h(q, 0) as the external torque that cancels the acceleration, through M⁻¹ h = -v'.
+    // v · h(q, 0) is gravity's power: find h(q, 0) as the external torque that cancels the
+    // acceleration, through M⁻¹ h = -v'.
     let drift = rig.f(0.0, &still);
     let e = 1e-5;
     let moved = |s: f64| -> Vec<f64> {

@@ -52,7 +52,8 @@ fn difference(rig: &mut Rig, unknowns: &[u32], known: u32, x: &[f64]) -> Vec<f64
     up.iter().zip(&down).map(|(u, d)| (u - d) / (2.0 * step)).collect()
 }
 
-/// References of derivatives and continuous Real outputs, with the positions they may depend on (`None`: all).
+/// References of derivatives and continuous Real outputs, with the positions they may depend on
+/// (`None`: all).
 fn unknowns(rig: &Rig) -> Vec<(u32, Option<Vec<usize>>)> {
     let of = &rig.description;
     let all = of.derivatives.iter().chain(&of.outputs).map(|u| (&of.variables[u.index - 1], u));
