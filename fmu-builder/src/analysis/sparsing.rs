@@ -45,7 +45,13 @@ pub struct Search {
 
 impl Default for Search {
     fn default() -> Self {
-        Search { tolerance: Tolerance::default(), clustering: Clustering::default(), max_trials: 40, patience: 8, max_trims: 120 }
+        Search {
+            tolerance: Tolerance::default(),
+            clustering: Clustering::default(),
+            max_trials: 40,
+            patience: 8,
+            max_trims: 120,
+        }
     }
 }
 
@@ -119,9 +125,8 @@ pub fn sparsing(samples: &[Mat<f64>], h: f64, at_least: Option<&Mask>, search: S
 fn choose(j: &Mat<f64>, old: &Structure, h: f64, exact: &[c64], search: Search) -> Result<Structure> {
     let c = criterion(j.as_ref(), h, search.clustering)?;
     let candidates: Vec<usize> = (0..c.entries.len()).filter(|&e| !old.contains(c.entries[e])).collect();
-    let importance = |e: usize, w: &[f64]| -> f64 {
-        c.clusters.iter().zip(w).map(|(k, w)| w * k.change[e].norm()).sum()
-    };
+    let importance =
+        |e: usize, w: &[f64]| -> f64 { c.clusters.iter().zip(w).map(|(k, w)| w * k.change[e].norm()).sum() };
     let structure = |w: &[f64]| {
         let mut trial = old.clone();
         candidates.iter().filter(|&&e| importance(e, w) >= 1.0).for_each(|&e| trial.insert(c.entries[e]));
@@ -181,7 +186,9 @@ fn choose(j: &Mat<f64>, old: &Structure, h: f64, exact: &[c64], search: Search) 
 
     // What the estimate kept for nothing: drop the least important, in halves, then quarters, down to one.
     let mut rest: Vec<usize> = candidates.iter().copied().filter(|&e| best.contains(c.entries[e])).collect();
-    rest.sort_by(|&a, &b| importance(a, &best_weights).total_cmp(&importance(b, &best_weights)).then(a.cmp(&b)));
+    rest.sort_by(|&a, &b| {
+        importance(a, &best_weights).total_cmp(&importance(b, &best_weights)).then(a.cmp(&b))
+    });
     let mut trials = 0;
     let mut chunk = rest.len().div_ceil(2);
     while chunk > 0 && trials < search.max_trims {
@@ -204,7 +211,13 @@ fn choose(j: &Mat<f64>, old: &Structure, h: f64, exact: &[c64], search: Search) 
 }
 
 /// (5.1) for one structure; `None` if I - hA is singular.
-fn judge(j: &Mat<f64>, s: &Structure, h: f64, exact: &[c64], tolerance: Tolerance) -> Result<Option<Acceptance>> {
+fn judge(
+    j: &Mat<f64>,
+    s: &Structure,
+    h: f64,
+    exact: &[c64],
+    tolerance: Tolerance,
+) -> Result<Option<Acceptance>> {
     match amplification(j.as_ref(), &s.mask(), h) {
         Err(Error::Singular) => Ok(None),
         Err(e) => Err(e),
@@ -315,12 +328,8 @@ mod tests {
         assert!(both.acceptance.len() == 2 && both.acceptance.iter().all(|v| v.accepted));
     }
 
-    /// A random-looking stiff network of 40 states: whatever comes out satisfies (5.1), is smaller than J, and a
-    /// smaller ρ keeps at least as much (Table 6.3's trend).
-    #[test]
-    fn a_network_is_sparsed_and_rho_controls_it() {
-        let n = 40;
-        let mut seed = 12345u64;
+    /// A random-looking stiff network: rates over four decades, about five entries in a row.
+    pub(crate) fn network(n: usize, mut seed: u64) -> Mat<f64> {
         let mut random = || {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (seed >> 11) as f64 / (1u64 << 53) as f64
@@ -334,6 +343,38 @@ mod tests {
             }
             j[(i, i)] = -rate;
         }
+        j
+    }
+
+    #[test]
+    #[ignore = "timing"]
+    fn timing() {
+        for n in [78, 150] {
+            let samples: Vec<Mat<f64>> = (0..5).map(|k| network(n, 12345 + k / 3)).collect();
+            let start = std::time::Instant::now();
+            let found = sparsing(&samples, 1e-3, None, Search::default()).unwrap();
+            eprintln!("sparsing n {n}: {} of {} in {:?}", found.kept, found.nonzeros, start.elapsed());
+            let start = std::time::Instant::now();
+            dense::eigenvalues(samples[0].as_ref()).unwrap();
+            eprintln!("  eigenvalues {:?}", start.elapsed());
+            let start = std::time::Instant::now();
+            let c = criterion(samples[0].as_ref(), 1e-3, Clustering::default()).unwrap();
+            eprintln!("  criterion {:?} {}", start.elapsed(), c.clusters.len());
+            let start = std::time::Instant::now();
+            let p = crate::analysis::greedy::joint(&samples[..1], 1e-3, None).unwrap();
+            eprintln!("  greedy {:?} {}", start.elapsed(), p.fast.iter().filter(|f| **f).count());
+            let start = std::time::Instant::now();
+            let z: Vec<c64> = dense::eigenvalues(samples[0].as_ref()).unwrap();
+            accept(&z, &dense::eigenvalues(samples[4].as_ref()).unwrap(), Tolerance::default()).unwrap();
+            eprintln!("  accept {:?}", start.elapsed());
+        }
+    }
+
+    /// A network of 40 states: whatever comes out satisfies (5.1), is smaller than J, and a
+    /// smaller ρ keeps at least as much (Table 6.3's trend).
+    #[test]
+    fn a_network_is_sparsed_and_rho_controls_it() {
+        let (n, j) = (40, network(40, 12345));
         let mut last = usize::MAX;
         for rho in [0.01, 0.1, 0.5] {
             let search = Search { tolerance: Tolerance { rho, rho_min: 1e-4 }, ..Search::default() };
