@@ -23,6 +23,9 @@ use std::ops::{Add, Div, Mul, Sub};
 /// A pivot below this fraction of what it was computed from is refused.
 pub const WATCH: f64 = 1e-12;
 
+/// Numbers in a chunk of a core's column.
+const LANES: usize = 4;
+
 /// Sweeps of balancing; each one halves the distance in orders of magnitude, or better.
 const SWEEPS: usize = 8;
 
@@ -70,9 +73,14 @@ pub struct Factors<T: Number = f64> {
     order: Vec<u32>,
     explicit: usize,
     blocks: Vec<Span>,
+    /// The same, those without a core joined: to factor, it does not matter where a block ends.
+    stretches: Vec<Span>,
     rows: Vec<Row>,
-    /// Where the Jacobian's entries go, by ascending slot.
-    assembly: Vec<(u32, u32)>,
+    /// Slots that are fill, or a diagonal without an entry.
+    blank: Vec<u32>,
+    /// Where the Jacobian's entries go: (entry, slot), and (entry, slot, length) of longer runs.
+    singles: Vec<(u32, u32)>,
+    runs: Vec<(u32, u32, u32)>,
     updates: Vec<Update>,
     targets: Vec<u32>,
     /// The rows of W, then of L and the pivots.
@@ -89,6 +97,7 @@ pub struct Factors<T: Number = f64> {
     swaps: Vec<u32>,
     scales: Vec<T>,
     weights: Vec<T>,
+    multipliers: Vec<[T; LANES]>,
     y: Vec<T>,
     balanced: bool,
 }
@@ -153,9 +162,19 @@ impl<T: Number> Factors<T> {
             let (end, core) = (first + block.size, first + block.size - block.tears);
             spans.push(Span { first, core, end, dense });
             core_of_row[first as usize..end as usize].fill(core as usize);
-            dense += block.tears * block.tears;
+            dense += block.tears * height(block.tears as usize) as u32;
             longest = longest.max(block.tears as usize);
             first = end;
+        }
+
+        let mut stretches: Vec<Span> = Vec::new();
+        for &span in &spans {
+            match stretches.last_mut() {
+                Some(last) if last.core == last.end => {
+                    *last = Span { first: last.first, ..span };
+                }
+                _ => stretches.push(span),
+            }
         }
 
         let mut rows = Vec::with_capacity(n);
@@ -239,14 +258,16 @@ impl<T: Number> Factors<T> {
             row.outer = outer.len() as u32;
             rows.push(row);
         }
-        let mut assembly: Vec<_> = e.entries.iter().copied().zip(e.slots.iter().copied()).collect();
-        assembly.sort_unstable_by_key(|&(entry, slot)| (slot, entry));
+        let (blank, singles, runs) = assembly(e);
         Ok(Factors {
             order: e.order.clone(),
             explicit,
             blocks: spans,
+            stretches,
             rows,
-            assembly,
+            blank,
+            singles,
+            runs,
             updates,
             targets,
             w: vec![zero; e.cols.len()],
@@ -259,6 +280,7 @@ impl<T: Number> Factors<T> {
             swaps: vec![0; n],
             scales: vec![T::from(1.0); n],
             weights: vec![zero; longest],
+            multipliers: vec![[zero; LANES]; height(longest) / LANES],
             y: vec![zero; n],
             balanced: false,
         })
@@ -272,15 +294,23 @@ impl<T: Number> Factors<T> {
     /// Factor W = I - h A, A by the Jacobian's entries.
     pub fn refactor(&mut self, h: f64, jacobian: &[f64]) -> Result<(), BadPivot> {
         let (h, zero, one, watch) = (T::from(h), T::from(0.0), T::from(1.0), T::from(WATCH));
-        self.w.fill(zero);
-        for &(entry, slot) in &self.assembly {
+        for &slot in &self.blank {
+            self.w[slot as usize] = zero;
+        }
+        for &(entry, slot) in &self.singles {
             self.w[slot as usize] = zero - h * T::from(jacobian[entry as usize]);
         }
+        for &(entry, slot, len) in &self.runs {
+            let from = &jacobian[entry as usize..(entry + len) as usize];
+            for (w, &a) in self.w[slot as usize..(slot + len) as usize].iter_mut().zip(from) {
+                *w = zero - h * T::from(a);
+            }
+        }
         let mut done = Row::default();
-        for span in &self.blocks {
+        for span in &self.stretches {
             let (core, end) = (span.core as usize, span.end as usize);
             let t = end - core;
-            let a = &mut self.cores[span.dense as usize..][..t * t];
+            let a = &mut self.cores[span.dense as usize..][..t * height(t)];
             for p in span.first as usize..end {
                 let row = self.rows[p];
                 let w = &mut self.w[done.slots as usize..row.slots as usize];
@@ -306,7 +336,7 @@ impl<T: Number> Factors<T> {
                 } else {
                     let i = p - core;
                     self.weights[i] = most;
-                    for (column, &value) in a.chunks_exact_mut(t).zip(&w[w.len() - t..]) {
+                    for (column, &value) in a.chunks_exact_mut(height(t)).zip(&w[w.len() - t..]) {
                         column[i] = value;
                     }
                 }
@@ -318,7 +348,8 @@ impl<T: Number> Factors<T> {
                     balance(a, scales);
                 }
                 let (swaps, inverse) = (&mut self.swaps[core..end], &mut self.inverse[core..end]);
-                factor_core(a, scales, &mut self.weights[..t], swaps, inverse)
+                let space = (&mut self.weights[..t], self.multipliers.as_mut_slice());
+                factor_core(a, scales, space, swaps, inverse)
                     .map_err(|k| BadPivot { state: self.order[self.explicit + core + k] })?;
             }
         }
@@ -354,7 +385,7 @@ impl<T: Number> Factors<T> {
             }
             if core < end {
                 let t = end - core;
-                let a = &self.cores[span.dense as usize..][..t * t];
+                let a = &self.cores[span.dense as usize..][..t * height(t)];
                 solve_core(a, &self.swaps[core..end], &self.inverse[core..end], &mut y[core..end]);
                 for (&state, &y) in later[core..end].iter().zip(&y[core..end]) {
                     d[state as usize] = y;
@@ -398,8 +429,11 @@ pub fn operations(elimination: &Elimination) -> Operations {
                 count.solve += upper[p] + 1;
             }
         }
-        // Weights; then for k rows left: the search, its watch and division, the column, the update.
-        count.refactor += t * t + 2 * t + (1..=t).map(|k| k + 2 + (k - 1) + (k - 1) * (k - 1)).sum::<u64>();
+        // Weights; then per column the search, its watch and division, the multipliers, the update in chunks.
+        let high = height(t as usize) as u64;
+        let update = |k: u64| (t - k - 1) * (high - (k + 1) / LANES as u64 * LANES as u64);
+        count.refactor += t * t + 2 * t;
+        count.refactor += (0..t).map(|k| (t - k) + 2 + (t - k - 1) + update(k)).sum::<u64>();
         count.solve += t * t;
         first = end;
     }
@@ -429,20 +463,42 @@ fn apply<T: Number>(update: &Update, targets: &[u32], upper: &[T], w: &mut [T]) 
         }
         Shape::Pairs => {
             let (multipliers, w) = w.split_at_mut(to);
-            let multipliers = &multipliers[at..at + len];
-            for ((w, &m), &u) in w.iter_mut().zip(multipliers).zip(&upper[from..from + len]) {
+            let (m, m_rest) = multipliers[at..at + len].as_chunks::<LANES>();
+            let (u, u_rest) = upper[from..from + len].as_chunks::<LANES>();
+            let (w, w_rest) = w[..len].as_chunks_mut::<LANES>();
+            for ((w, m), u) in w.iter_mut().zip(m).zip(u) {
+                let v = *w;
+                *w = std::array::from_fn(|i| v[i] - m[i] * u[i]);
+            }
+            for ((w, &m), &u) in w_rest.iter_mut().zip(m_rest).zip(u_rest) {
                 *w = *w - m * u;
             }
         }
     }
 }
 
-/// y -= factor * x.
+/// y -= factor * x, four at a time: the compiler makes vectors of that without asking whether x and y overlap.
 #[inline]
 fn subtract<T: Number>(y: &mut [T], factor: T, x: &[T]) {
+    let (y, y_rest) = y.as_chunks_mut::<LANES>();
+    let (x, x_rest) = x.as_chunks::<LANES>();
     for (y, &x) in y.iter_mut().zip(x) {
+        subtract_chunk(y, factor, x);
+    }
+    for (y, &x) in y_rest.iter_mut().zip(x_rest) {
         *y = *y - factor * x;
     }
+}
+
+#[inline]
+fn subtract_chunk<T: Number>(y: &mut [T; LANES], factor: T, x: [T; LANES]) {
+    let v = *y;
+    *y = std::array::from_fn(|i| v[i] - factor * x[i]);
+}
+
+/// A core's columns are padded with zeros to full chunks.
+fn height(t: usize) -> usize {
+    t.next_multiple_of(LANES)
 }
 
 /// Osborne's balancing of a core (by columns): magnitudes of the states for which the largest
@@ -450,13 +506,14 @@ fn subtract<T: Number>(y: &mut [T], factor: T, x: &[T]) {
 /// which pivot is large.
 fn balance<T: Number>(a: &[T], scales: &mut [T]) {
     let (t, zero) = (scales.len(), T::from(0.0));
+    let high = height(t);
     scales.fill(T::from(1.0));
     for _ in 0..SWEEPS {
         for i in 0..t {
             let (mut row, mut column) = (zero, zero);
             for j in (0..t).filter(|&j| j != i) {
-                row = larger(row, a[j * t + i].abs() * scales[j]);
-                column = larger(column, a[i * t + j].abs() / scales[j]);
+                row = larger(row, a[j * high + i].abs() * scales[j]);
+                column = larger(column, a[i * high + j].abs() / scales[j]);
             }
             let scale = (row / column).sqrt();
             if scale > zero && T::from(1.0) / scale > zero {
@@ -466,20 +523,21 @@ fn balance<T: Number>(a: &[T], scales: &mut [T]) {
     }
 }
 
-/// LU of a core by columns with partial pivoting. `weights` enters with the magnitude of each row's
+/// LU of a core by columns with partial pivoting. The weights enter with the magnitude of each row's
 /// diagonal. Fails with the column that has no pivot.
 fn factor_core<T: Number>(
     a: &mut [T],
     scales: &[T],
-    weights: &mut [T],
+    (weights, multipliers): (&mut [T], &mut [[T; LANES]]),
     swaps: &mut [u32],
     inverse: &mut [T],
 ) -> Result<(), usize> {
-    let (t, one, watch) = (scales.len(), T::from(1.0), T::from(WATCH));
+    let (t, one, zero, watch) = (scales.len(), T::from(1.0), T::from(0.0), T::from(WATCH));
+    let high = height(t);
     for (weight, &scale) in weights.iter_mut().zip(scales) {
         *weight = *weight * scale;
     }
-    for (column, &scale) in a.chunks_exact(t).zip(scales) {
+    for (column, &scale) in a.chunks_exact(high).zip(scales) {
         for (weight, &value) in weights.iter_mut().zip(column) {
             *weight = larger(*weight, value.abs() * scale);
         }
@@ -489,13 +547,11 @@ fn factor_core<T: Number>(
     }
     let mut rest = a;
     for k in 0..t {
-        let (column, right) = rest.split_at_mut(t);
+        let (column, right) = rest.split_at_mut(high);
         let (mut row, mut most) = (k, T::from(-1.0));
-        for (i, (&value, &weight)) in column.iter().zip(weights.iter()).enumerate().skip(k) {
+        for (i, (&value, &weight)) in column[..t].iter().zip(weights.iter()).enumerate().skip(k) {
             let size = value.abs() * weight;
-            if size > most {
-                (row, most) = (i, size);
-            }
+            (row, most) = if size > most { (i, size) } else { (row, most) };
         }
         let good = most * scales[k] > watch && column[row].abs() < T::from(f64::INFINITY);
         if !good {
@@ -504,16 +560,29 @@ fn factor_core<T: Number>(
         swaps[k] = row as u32;
         weights.swap(k, row);
         column.swap(k, row);
+        // All swaps before all updates: a chunk is not read right after one of its numbers was written.
+        for other in right.chunks_exact_mut(high) {
+            other.swap(k, row);
+        }
         let factor = one / column[k];
         inverse[k] = factor;
-        let below = &mut column[k + 1..];
-        for value in below.iter_mut() {
+        for value in &mut column[k + 1..t] {
             *value = *value * factor;
         }
-        for other in right.chunks_exact_mut(t) {
-            other.swap(k, row);
-            let (head, tail) = other.split_at_mut(k + 1);
-            subtract(tail, head[k], below);
+        // From the chunk of row k + 1 on, with zeros for the rows above it.
+        let first = (k + 1) / LANES;
+        let below = &mut multipliers[..high / LANES - first];
+        for (to, from) in below.iter_mut().zip(&column.as_chunks::<LANES>().0[first..]) {
+            *to = *from;
+        }
+        if let Some(chunk) = below.first_mut() {
+            chunk[..(k + 1) % LANES].fill(zero);
+        }
+        for other in right.chunks_exact_mut(high) {
+            let head = other[k];
+            for (y, &x) in other.as_chunks_mut::<LANES>().0[first..].iter_mut().zip(below.iter()) {
+                subtract_chunk(y, head, x);
+            }
         }
         rest = right;
     }
@@ -522,15 +591,137 @@ fn factor_core<T: Number>(
 
 fn solve_core<T: Number>(a: &[T], swaps: &[u32], inverse: &[T], y: &mut [T]) {
     let t = swaps.len();
-    for (k, column) in a.chunks_exact(t).enumerate() {
+    // Earlier columns of L did not take part in later swaps, so swaps and updates take turns here too.
+    for (k, column) in a.chunks_exact(height(t)).enumerate() {
         y.swap(k, swaps[k] as usize);
         let (head, tail) = y.split_at_mut(k + 1);
-        subtract(tail, head[k], &column[k + 1..]);
+        subtract(tail, head[k], &column[k + 1..t]);
     }
-    for (k, column) in a.chunks_exact(t).enumerate().rev() {
+    for (k, column) in a.chunks_exact(height(t)).enumerate().rev() {
         let (head, tail) = y.split_at_mut(k);
         let x = tail[0] * inverse[k];
         tail[0] = x;
         subtract(head, x, &column[..k]);
+    }
+}
+
+/// Blank slots, single entries and runs of entries.
+type Assembly = (Vec<u32>, Vec<(u32, u32)>, Vec<(u32, u32, u32)>);
+
+fn assembly(e: &Elimination) -> Assembly {
+    let mut pairs: Vec<(u32, u32)> = e.entries.iter().copied().zip(e.slots.iter().copied()).collect();
+    pairs.sort_unstable_by_key(|&(entry, slot)| (slot, entry));
+    let mut filled = vec![false; e.cols.len()];
+    let (mut singles, mut runs) = (Vec::new(), Vec::new());
+    for run in pairs.chunk_by(|a, b| (a.0 + 1, a.1 + 1) == *b) {
+        if run.len() < LANES {
+            singles.extend_from_slice(run);
+        } else {
+            runs.push((run[0].0, run[0].1, run.len() as u32));
+        }
+        for &(_, slot) in run {
+            filled[slot as usize] = true;
+        }
+    }
+    let blank = (0..e.cols.len() as u32).filter(|&slot| !filled[slot as usize]).collect();
+    (blank, singles, runs)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::plan::{Block, Policy, Source};
+
+    /// A full system of n states, torn whole or not at all.
+    fn full(n: u32, tears: u32) -> (Elimination, Jacobian) {
+        let elimination = Elimination {
+            order: (0..n).collect(),
+            explicit: 0,
+            blocks: vec![Block { size: n, tears }],
+            row_start: (0..=n).map(|i| i * n).collect(),
+            cols: (0..n * n).map(|k| k % n).collect(),
+            entries: (0..n * n).collect(),
+            slots: (0..n * n).collect(),
+            outer_start: vec![0; n as usize + 1],
+            outer: Vec::new(),
+        };
+        let jacobian = Jacobian {
+            rows: (0..n * n).map(|k| k / n).collect(),
+            cols: (0..n * n).map(|k| k % n).collect(),
+            policy: Policy::Every,
+            source: Source::Differences,
+            setup: Vec::new(),
+            colours: Vec::new(),
+        };
+        (elimination, jacobian)
+    }
+
+    fn solve(n: u32, tears: u32, a: &[f64], r: &[f64]) -> Result<Vec<f64>, BadPivot> {
+        let (elimination, jacobian) = full(n, tears);
+        let mut factors = Factors::<f64>::new(&elimination, &jacobian).unwrap();
+        let mut d = vec![0.0; n as usize];
+        factors.refactor(1.0, a)?;
+        factors.solve(1.0, a, r, &mut d);
+        Ok(d)
+    }
+
+    /// x' = -k x: (1 + h k) d = -h k x.
+    #[test]
+    fn one_state() {
+        let d = solve(1, 0, &[-50.0], &[-50.0]).unwrap();
+        assert_eq!(d, [-50.0 / 51.0]);
+        assert_eq!(solve(1, 1, &[-50.0], &[-50.0]).unwrap(), d);
+    }
+
+    /// W = [0 1; 1 0]: eliminated in order there is no first pivot; torn, rows are exchanged.
+    #[test]
+    fn a_core_exchanges_rows() {
+        let a = [1.0, -1.0, -1.0, 1.0];
+        assert_eq!(solve(2, 0, &a, &[3.0, 5.0]), Err(BadPivot { state: 0 }));
+        assert_eq!(solve(2, 2, &a, &[3.0, 5.0]), Ok(vec![5.0, 3.0]));
+    }
+
+    /// A singular W, a W that is singular but for rounding, and values that are not numbers are refused; never solved.
+    #[test]
+    fn bad_pivots_name_their_state() {
+        let near = 1.0 + 1e-14;
+        for tears in [0, 2] {
+            for a in [[-1.0, -2.0, -2.0, -near], [f64::NAN, 1.0, 1.0, 1.0], [-1.0, 1.0, f64::INFINITY, 1.0]] {
+                let found = solve(2, tears, &a, &[1.0, 1.0]);
+                assert!(found.is_err(), "{tears} tears, {a:?}: {found:?}");
+            }
+            assert_eq!(solve(2, tears, &[-1.0, -2.0, -2.0, -1.0], &[1.0, 1.0]), Err(BadPivot { state: 1 }));
+        }
+        assert_eq!(solve(1, 0, &[1.0], &[1.0]), Err(BadPivot { state: 0 }));
+    }
+
+    /// States in units 1e9 apart: the same system, so the same verdict and the same digits. Without scaling
+    /// the entries 1e18 and 1e-18 of W would look like a vanishing pivot.
+    #[test]
+    fn units_do_not_matter() {
+        let (a, units) = ([-3.0, 1.0, -1.0, 1.0, -2.0, 2.0, 1.0, 1.0, -4.0], [1e9, 1.0, 1e-9]);
+        let scaled: Vec<f64> = (0..9).map(|k| a[k] * units[k / 3] / units[k % 3]).collect();
+        for tears in [0, 3] {
+            let plain = solve(3, tears, &a, &[1.0, 2.0, 3.0]).unwrap();
+            let other = solve(3, tears, &scaled, &[1e9, 2.0, 3e-9]).unwrap();
+            for i in 0..3 {
+                assert!((other[i] / units[i] - plain[i]).abs() < 1e-14, "{plain:?} {other:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn missing_fill_is_refused() {
+        let (mut elimination, mut jacobian) = full(3, 0);
+        // Row 1 loses column 2, which eliminating column 0 fills.
+        elimination.cols.remove(5);
+        elimination.row_start = vec![0, 3, 5, 8];
+        elimination.entries = vec![0, 1, 2, 3, 4, 6, 7, 8];
+        elimination.slots = (0..8).collect();
+        let error = Factors::<f64>::new(&elimination, &jacobian).unwrap_err();
+        assert!(error.contains("fill is incomplete: row 1 needs column 2"), "{error}");
+        jacobian.rows.clear();
+        assert!(Factors::<f64>::new(&elimination, &jacobian).is_err());
     }
 }

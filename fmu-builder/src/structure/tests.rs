@@ -385,6 +385,20 @@ fn second_order(n: usize) -> Pattern {
     Pattern::varying(2 * n, (0..2 * n).flat_map(|i| row(i).map(move |j| (i, j))))
 }
 
+/// A robot: per axis joint q, v; motor q, v; two states of a controller. The joints' accelerations depend on all joints.
+fn robot(axes: usize) -> Pattern {
+    let mut entries = Vec::new();
+    for i in 0..axes {
+        let at = |k: usize| 6 * i + k;
+        entries.extend([(at(0), at(1)), (at(2), at(3)), (at(4), at(2)), (at(5), at(3))]);
+        entries.extend((0..axes).flat_map(|j| [(at(1), 6 * j), (at(1), 6 * j + 1)]));
+        entries.extend((0..4).map(|k| (at(1), at(k))));
+        entries.extend((0..6).map(|k| (at(3), at(k))));
+        entries.extend([(at(4), at(4)), (at(5), at(5)), (at(5), at(4))]);
+    }
+    Pattern::varying(6 * axes, entries)
+}
+
 fn grid(side: usize) -> Pattern {
     let at = move |x: usize, y: usize| y * side + x;
     let mut entries = Vec::new();
@@ -497,6 +511,8 @@ fn constants_need_no_colours() {
 #[ignore = "prints timings"]
 fn timings() {
     let cases = [
+        ("robot of 36", robot(6)),
+        ("robot of 78", robot(13)),
         ("second order 18 + 18", second_order(18)),
         ("second order 39 + 39", second_order(39)),
         ("tridiagonal 10000", band(10_000, 1)),
