@@ -1,5 +1,5 @@
 //! The parts together: patterns to plan, plan to numbers, numbers against dense linear algebra.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::needless_range_loop)]
 
 use super::{Pattern, Variation, plan_parts};
 use fmu_runtime::{
@@ -309,12 +309,16 @@ impl Number for Counted {
     }
 }
 
+fn count(products: u64) {
+    COUNT.set(COUNT.get() + products);
+}
+
 macro_rules! operator {
     ($trait:ident, $method:ident, $price:expr) => {
         impl std::ops::$trait for Counted {
             type Output = Counted;
             fn $method(self, other: Counted) -> Counted {
-                COUNT.set(COUNT.get() + $price);
+                count($price);
                 Counted(std::ops::$trait::$method(self.0, other.0))
             }
         }
