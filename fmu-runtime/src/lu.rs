@@ -23,7 +23,7 @@ use std::ops::{Add, Div, Mul, Sub};
 /// A pivot below this fraction of what it was computed from is refused.
 pub const WATCH: f64 = 1e-12;
 
-/// Numbers in a chunk of a core's column.
+/// Neighbours that are handled together; shorter runs of entries are copied one by one.
 const LANES: usize = 4;
 
 /// Sweeps of balancing; each one halves the distance in orders of magnitude, or better.
@@ -97,7 +97,6 @@ pub struct Factors<T: Number = f64> {
     swaps: Vec<u32>,
     scales: Vec<T>,
     weights: Vec<T>,
-    multipliers: Vec<[T; LANES]>,
     y: Vec<T>,
     balanced: bool,
 }
@@ -162,7 +161,7 @@ impl<T: Number> Factors<T> {
             let (end, core) = (first + block.size, first + block.size - block.tears);
             spans.push(Span { first, core, end, dense });
             core_of_row[first as usize..end as usize].fill(core as usize);
-            dense += block.tears * height(block.tears as usize) as u32;
+            dense += block.tears * block.tears;
             longest = longest.max(block.tears as usize);
             first = end;
         }
@@ -280,7 +279,6 @@ impl<T: Number> Factors<T> {
             swaps: vec![0; n],
             scales: vec![T::from(1.0); n],
             weights: vec![zero; longest],
-            multipliers: vec![[zero; LANES]; height(longest) / LANES],
             y: vec![zero; n],
             balanced: false,
         })
@@ -292,6 +290,7 @@ impl<T: Number> Factors<T> {
     }
 
     /// Factor W = I - h A, A by the Jacobian's entries.
+    #[inline(never)]
     pub fn refactor(&mut self, h: f64, jacobian: &[f64]) -> Result<(), BadPivot> {
         let (h, zero, one, watch) = (T::from(h), T::from(0.0), T::from(1.0), T::from(WATCH));
         for &slot in &self.blank {
@@ -310,7 +309,7 @@ impl<T: Number> Factors<T> {
         for span in &self.stretches {
             let (core, end) = (span.core as usize, span.end as usize);
             let t = end - core;
-            let a = &mut self.cores[span.dense as usize..][..t * height(t)];
+            let a = &mut self.cores[span.dense as usize..][..t * t];
             for p in span.first as usize..end {
                 let row = self.rows[p];
                 let w = &mut self.w[done.slots as usize..row.slots as usize];
@@ -318,7 +317,12 @@ impl<T: Number> Factors<T> {
                 w[diagonal] = w[diagonal] + one;
                 let mut most = larger(one, w[diagonal].abs());
                 for update in &self.updates[done.updates as usize..row.updates as usize] {
-                    apply(update, &self.targets, &self.upper, w);
+                    if update.shape == Shape::Single {
+                        let (at, to) = (update.at as usize, update.to as usize);
+                        w[to] = w[to] - w[at] * self.upper[update.from as usize];
+                    } else {
+                        apply(update, &self.targets, &self.upper, w);
+                    }
                     most = larger(most, w[diagonal].abs());
                 }
                 if p < core {
@@ -336,7 +340,7 @@ impl<T: Number> Factors<T> {
                 } else {
                     let i = p - core;
                     self.weights[i] = most;
-                    for (column, &value) in a.chunks_exact_mut(height(t)).zip(&w[w.len() - t..]) {
+                    for (column, &value) in a.chunks_exact_mut(t).zip(&w[w.len() - t..]) {
                         column[i] = value;
                     }
                 }
@@ -348,8 +352,7 @@ impl<T: Number> Factors<T> {
                     balance(a, scales);
                 }
                 let (swaps, inverse) = (&mut self.swaps[core..end], &mut self.inverse[core..end]);
-                let space = (&mut self.weights[..t], self.multipliers.as_mut_slice());
-                factor_core(a, scales, space, swaps, inverse)
+                factor_core(a, scales, &mut self.weights[..t], swaps, inverse)
                     .map_err(|k| BadPivot { state: self.order[self.explicit + core + k] })?;
             }
         }
@@ -359,6 +362,7 @@ impl<T: Number> Factors<T> {
 
     /// Solve W d = h r with the last factors; `jacobian` gives the couplings between blocks. `r` and `d`
     /// are in the order of the states.
+    #[inline(never)]
     pub fn solve(&mut self, h: f64, jacobian: &[f64], r: &[f64], d: &mut [T]) {
         let h = T::from(h);
         let (now, later) = self.order.split_at(self.explicit);
@@ -385,7 +389,7 @@ impl<T: Number> Factors<T> {
             }
             if core < end {
                 let t = end - core;
-                let a = &self.cores[span.dense as usize..][..t * height(t)];
+                let a = &self.cores[span.dense as usize..][..t * t];
                 solve_core(a, &self.swaps[core..end], &self.inverse[core..end], &mut y[core..end]);
                 for (&state, &y) in later[core..end].iter().zip(&y[core..end]) {
                     d[state as usize] = y;
@@ -429,11 +433,8 @@ pub fn operations(elimination: &Elimination) -> Operations {
                 count.solve += upper[p] + 1;
             }
         }
-        // Weights; then per column the search, its watch and division, the multipliers, the update in chunks.
-        let high = height(t as usize) as u64;
-        let update = |k: u64| (t - k - 1) * (high - (k + 1) / LANES as u64 * LANES as u64);
-        count.refactor += t * t + 2 * t;
-        count.refactor += (0..t).map(|k| (t - k) + 2 + (t - k - 1) + update(k)).sum::<u64>();
+        // Weights; then for k rows left: the search, its watch and division, the multipliers, the update.
+        count.refactor += t * t + 2 * t + (1..=t).map(|k| k + 2 + (k - 1) + (k - 1) * (k - 1)).sum::<u64>();
         count.solve += t * t;
         first = end;
     }
@@ -450,7 +451,8 @@ fn apply<T: Number>(update: &Update, targets: &[u32], upper: &[T], w: &mut [T]) 
     let (at, to, len) = (update.at as usize, update.to as usize, update.len as usize);
     let from = update.from as usize;
     match update.shape {
-        Shape::Single => w[to] = w[to] - w[at] * upper[from],
+        // Too short for a call: done where the others are called.
+        Shape::Single => unreachable!(),
         Shape::Run => {
             let multiplier = w[at];
             subtract(&mut w[to..to + len], multiplier, &upper[from..from + len]);
@@ -477,28 +479,12 @@ fn apply<T: Number>(update: &Update, targets: &[u32], upper: &[T], w: &mut [T]) 
     }
 }
 
-/// y -= factor * x, four at a time: the compiler makes vectors of that without asking whether x and y overlap.
+/// y -= factor * x.
 #[inline]
 fn subtract<T: Number>(y: &mut [T], factor: T, x: &[T]) {
-    let (y, y_rest) = y.as_chunks_mut::<LANES>();
-    let (x, x_rest) = x.as_chunks::<LANES>();
     for (y, &x) in y.iter_mut().zip(x) {
-        subtract_chunk(y, factor, x);
-    }
-    for (y, &x) in y_rest.iter_mut().zip(x_rest) {
         *y = *y - factor * x;
     }
-}
-
-#[inline]
-fn subtract_chunk<T: Number>(y: &mut [T; LANES], factor: T, x: [T; LANES]) {
-    let v = *y;
-    *y = std::array::from_fn(|i| v[i] - factor * x[i]);
-}
-
-/// A core's columns are padded with zeros to full chunks.
-fn height(t: usize) -> usize {
-    t.next_multiple_of(LANES)
 }
 
 /// Osborne's balancing of a core (by columns): magnitudes of the states for which the largest
@@ -506,14 +492,13 @@ fn height(t: usize) -> usize {
 /// which pivot is large.
 fn balance<T: Number>(a: &[T], scales: &mut [T]) {
     let (t, zero) = (scales.len(), T::from(0.0));
-    let high = height(t);
     scales.fill(T::from(1.0));
     for _ in 0..SWEEPS {
         for i in 0..t {
             let (mut row, mut column) = (zero, zero);
             for j in (0..t).filter(|&j| j != i) {
-                row = larger(row, a[j * high + i].abs() * scales[j]);
-                column = larger(column, a[i * high + j].abs() / scales[j]);
+                row = larger(row, a[j * t + i].abs() * scales[j]);
+                column = larger(column, a[i * t + j].abs() / scales[j]);
             }
             let scale = (row / column).sqrt();
             if scale > zero && T::from(1.0) / scale > zero {
@@ -525,19 +510,19 @@ fn balance<T: Number>(a: &[T], scales: &mut [T]) {
 
 /// LU of a core by columns with partial pivoting. The weights enter with the magnitude of each row's
 /// diagonal. Fails with the column that has no pivot.
+#[inline(never)]
 fn factor_core<T: Number>(
     a: &mut [T],
     scales: &[T],
-    (weights, multipliers): (&mut [T], &mut [[T; LANES]]),
+    weights: &mut [T],
     swaps: &mut [u32],
     inverse: &mut [T],
 ) -> Result<(), usize> {
-    let (t, one, zero, watch) = (scales.len(), T::from(1.0), T::from(0.0), T::from(WATCH));
-    let high = height(t);
+    let (t, one, watch) = (scales.len(), T::from(1.0), T::from(WATCH));
     for (weight, &scale) in weights.iter_mut().zip(scales) {
         *weight = *weight * scale;
     }
-    for (column, &scale) in a.chunks_exact(high).zip(scales) {
+    for (column, &scale) in a.chunks_exact(t).zip(scales) {
         for (weight, &value) in weights.iter_mut().zip(column) {
             *weight = larger(*weight, value.abs() * scale);
         }
@@ -547,9 +532,9 @@ fn factor_core<T: Number>(
     }
     let mut rest = a;
     for k in 0..t {
-        let (column, right) = rest.split_at_mut(high);
+        let (column, right) = rest.split_at_mut(t);
         let (mut row, mut most) = (k, T::from(-1.0));
-        for (i, (&value, &weight)) in column[..t].iter().zip(weights.iter()).enumerate().skip(k) {
+        for (i, (&value, &weight)) in column.iter().zip(weights.iter()).enumerate().skip(k) {
             let size = value.abs() * weight;
             (row, most) = if size > most { (i, size) } else { (row, most) };
         }
@@ -560,44 +545,32 @@ fn factor_core<T: Number>(
         swaps[k] = row as u32;
         weights.swap(k, row);
         column.swap(k, row);
-        // All swaps before all updates: a chunk is not read right after one of its numbers was written.
-        for other in right.chunks_exact_mut(high) {
-            other.swap(k, row);
-        }
         let factor = one / column[k];
         inverse[k] = factor;
-        for value in &mut column[k + 1..t] {
+        let below = &mut column[k + 1..];
+        for value in below.iter_mut() {
             *value = *value * factor;
         }
-        // From the chunk of row k + 1 on, with zeros for the rows above it.
-        let first = (k + 1) / LANES;
-        let below = &mut multipliers[..high / LANES - first];
-        for (to, from) in below.iter_mut().zip(&column.as_chunks::<LANES>().0[first..]) {
-            *to = *from;
-        }
-        if let Some(chunk) = below.first_mut() {
-            chunk[..(k + 1) % LANES].fill(zero);
-        }
-        for other in right.chunks_exact_mut(high) {
-            let head = other[k];
-            for (y, &x) in other.as_chunks_mut::<LANES>().0[first..].iter_mut().zip(below.iter()) {
-                subtract_chunk(y, head, x);
-            }
+        for other in right.chunks_exact_mut(t) {
+            other.swap(k, row);
+            let (head, tail) = other.split_at_mut(k + 1);
+            subtract(tail, head[k], below);
         }
         rest = right;
     }
     Ok(())
 }
 
+#[inline(never)]
 fn solve_core<T: Number>(a: &[T], swaps: &[u32], inverse: &[T], y: &mut [T]) {
     let t = swaps.len();
     // Earlier columns of L did not take part in later swaps, so swaps and updates take turns here too.
-    for (k, column) in a.chunks_exact(height(t)).enumerate() {
+    for (k, column) in a.chunks_exact(t).enumerate() {
         y.swap(k, swaps[k] as usize);
         let (head, tail) = y.split_at_mut(k + 1);
-        subtract(tail, head[k], &column[k + 1..t]);
+        subtract(tail, head[k], &column[k + 1..]);
     }
-    for (k, column) in a.chunks_exact(height(t)).enumerate().rev() {
+    for (k, column) in a.chunks_exact(t).enumerate().rev() {
         let (head, tail) = y.split_at_mut(k);
         let x = tail[0] * inverse[k];
         tail[0] = x;
