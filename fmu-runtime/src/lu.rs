@@ -317,11 +317,16 @@ impl<T: Number> Factors<T> {
                 w[diagonal] = w[diagonal] + one;
                 let mut most = larger(one, w[diagonal].abs());
                 for update in &self.updates[done.updates as usize..row.updates as usize] {
-                    if update.shape == Shape::Single {
-                        let (at, to) = (update.at as usize, update.to as usize);
-                        w[to] = w[to] - w[at] * self.upper[update.from as usize];
-                    } else {
-                        apply(update, &self.targets, &self.upper, w);
+                    let (at, to) = (update.at as usize, update.to as usize);
+                    let from = update.from as usize;
+                    match update.shape {
+                        Shape::Single => w[to] = w[to] - w[at] * self.upper[from],
+                        Shape::Run => {
+                            let (len, multiplier) = (update.len as usize, w[at]);
+                            subtract(&mut w[to..to + len], multiplier, &self.upper[from..from + len]);
+                        }
+                        Shape::Scatter => scatter(update, &self.targets, &self.upper, w),
+                        Shape::Pairs => pairs(update, &self.upper, w),
                     }
                     most = larger(most, w[diagonal].abs());
                 }
@@ -446,36 +451,30 @@ fn larger<T: Number>(a: T, b: T) -> T {
     if b > a { b } else { a }
 }
 
-#[inline]
-fn apply<T: Number>(update: &Update, targets: &[u32], upper: &[T], w: &mut [T]) {
-    let (at, to, len) = (update.at as usize, update.to as usize, update.len as usize);
-    let from = update.from as usize;
-    match update.shape {
-        // Too short for a call: done where the others are called.
-        Shape::Single => unreachable!(),
-        Shape::Run => {
-            let multiplier = w[at];
-            subtract(&mut w[to..to + len], multiplier, &upper[from..from + len]);
-        }
-        Shape::Scatter => {
-            let multiplier = w[at];
-            for (&to, &u) in targets[to..to + len].iter().zip(&upper[from..from + len]) {
-                w[to as usize] = w[to as usize] - multiplier * u;
-            }
-        }
-        Shape::Pairs => {
-            let (multipliers, w) = w.split_at_mut(to);
-            let (m, m_rest) = multipliers[at..at + len].as_chunks::<LANES>();
-            let (u, u_rest) = upper[from..from + len].as_chunks::<LANES>();
-            let (w, w_rest) = w[..len].as_chunks_mut::<LANES>();
-            for ((w, m), u) in w.iter_mut().zip(m).zip(u) {
-                let v = *w;
-                *w = std::array::from_fn(|i| v[i] - m[i] * u[i]);
-            }
-            for ((w, &m), &u) in w_rest.iter_mut().zip(m_rest).zip(u_rest) {
-                *w = *w - m * u;
-            }
-        }
+/// Not inlined, so that the loop over the rows keeps its registers for the frequent shapes.
+#[inline(never)]
+fn scatter<T: Number>(update: &Update, targets: &[u32], upper: &[T], w: &mut [T]) {
+    let (from, to, len) = (update.from as usize, update.to as usize, update.len as usize);
+    let multiplier = w[update.at as usize];
+    for (&to, &u) in targets[to..to + len].iter().zip(&upper[from..from + len]) {
+        w[to as usize] = w[to as usize] - multiplier * u;
+    }
+}
+
+/// Four at a time: the compiler makes vectors of that without asking whether the slices overlap.
+#[inline(never)]
+fn pairs<T: Number>(update: &Update, upper: &[T], w: &mut [T]) {
+    let (at, from, len) = (update.at as usize, update.from as usize, update.len as usize);
+    let (multipliers, w) = w.split_at_mut(update.to as usize);
+    let (m, m_rest) = multipliers[at..at + len].as_chunks::<LANES>();
+    let (u, u_rest) = upper[from..from + len].as_chunks::<LANES>();
+    let (w, w_rest) = w[..len].as_chunks_mut::<LANES>();
+    for ((w, m), u) in w.iter_mut().zip(m).zip(u) {
+        let v = *w;
+        *w = std::array::from_fn(|i| v[i] - m[i] * u[i]);
+    }
+    for ((w, &m), &u) in w_rest.iter_mut().zip(m_rest).zip(u_rest) {
+        *w = *w - m * u;
     }
 }
 
