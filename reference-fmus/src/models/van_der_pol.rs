@@ -8,7 +8,7 @@
 //! step must resolve the jumps, h of about eps/100, whatever the method. The default suits a step of
 //! 1 ms; eps = 1e-3 is the stiff classic, for steps of 10 µs. Its period is
 //! 3 - 2 ln 2 + 7.0143 eps^(2/3) + … = 1.684 s (Dorodnitsyn), 1.68007 s numerically, amplitude
-//! 2.0049. Nonlinear test for state-dependent stiffness (seed 002, chapter 4, treats such problems
+//! 2.0049. Nonlinear test for state-dependent stiffness (Becker (2012), chapter 4, treats such problems
 //! with Rosenbrock methods).
 
 use crate::dual::Num;
