@@ -442,10 +442,7 @@ mod tests {
         };
         assert_eq!((args.steps.as_deref(), args.deadline.as_deref()), (Some("100"), Some("1ms")));
         assert!(args.json && args.pace);
-        assert_eq!(
-            command("example"),
-            Command::Example(ExampleArgs { name: None, output: None })
-        );
+        assert_eq!(command("example"), Command::Example(ExampleArgs { name: None, output: None }));
         let named = ExampleArgs { name: Some("ball".into()), output: Some("b.fmu".into()) };
         assert_eq!(command("example ball b.fmu"), Command::Example(named));
         assert_eq!(command("worker r.json"), Command::Worker(WorkerArgs { request: "r.json".into() }));
