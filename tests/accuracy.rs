@@ -51,17 +51,14 @@ fn first_order_on_a_linear_model() {
 fn first_order_on_a_nonlinear_model() {
     let f = |_: f64, &[x, y, theta, phi]: &[f64; 4]| {
         let (l, g) = (1.0 + x, 9.81);
-        [
-            y,
-            l * phi * phi - 35.0 / 3.0 * x + g * theta.cos(),
-            phi,
-            -g / l * theta.sin() - 2.0 * y / l * phi,
-        ]
+        [y, l * phi * phi - 35.0 / 3.0 * x + g * theta.cos(), phi, -g / l * theta.sin() - 2.0 * y / l * phi]
     };
     let span = 1.0;
     let exact = runge_kutta(f, [1.5, 0.0, std::f64::consts::FRAC_PI_4, 0.0], 0.0, span, 20_000);
     let h = [1e-3, 5e-4, 2.5e-4, 1.25e-4];
-    for options in ["--mode implicit --jacobian every", "--mode implicit --jacobian rolling", "--mode explicit"] {
+    for options in
+        ["--mode implicit --jacobian every", "--mode implicit --jacobian rolling", "--mode explicit"]
+    {
         let errors: Vec<f64> = h
             .iter()
             .map(|&h| {
@@ -88,7 +85,8 @@ fn first_order_on_a_stiff_nonlinear_model() {
     let errors: Vec<f64> = h
         .iter()
         .map(|&h| {
-            let exported = build("van-der-pol", &format!("--step {h} --stop {span} --mode implicit --jacobian every"));
+            let exported =
+                build("van-der-pol", &format!("--step {h} --stop {span} --mode implicit --jacobian every"));
             let mut fmu = exported.start(0.0, &[]);
             fmu.steps(0.0, h, (span / h).round() as usize);
             (fmu.real("x") - exact).abs()
@@ -102,10 +100,11 @@ fn first_order_on_a_stiff_nonlinear_model() {
 fn first_order_on_a_time_dependent_model() {
     let span = 0.25;
     let h = [1e-3, 5e-4, 2.5e-4, 1.25e-4];
-    let errors = largest_errors("time-varying", "--mode implicit --jacobian every", &[], span, &h, |fmu, t| {
-        let exact = 5.0 * (7.0 * t).exp() + 18.0 * (6.0 * t).exp();
-        (fmu.real("x1") / exact - 1.0).abs()
-    });
+    let errors =
+        largest_errors("time-varying", "--mode implicit --jacobian every", &[], span, &h, |fmu, t| {
+            let exact = 5.0 * (7.0 * t).exp() + 18.0 * (6.0 * t).exp();
+            (fmu.real("x1") / exact - 1.0).abs()
+        });
     assert_first_order("time-varying", &h, &errors);
 }
 
@@ -157,13 +156,11 @@ fn first_order_with_a_sampled_input() {
 /// The RC circuit's recurrence by hand: (I - hA) d = h (A x + b u(t+h)).
 fn rc_by_hand(h: f64, steps: usize, input: impl Fn(usize) -> f64) -> [f64; 2] {
     let (r1, r2, r3, c1, c2) = (10.0, 1e3, 1e3, 1e-5, 1e-3);
-    let a = [
-        [-(1.0 / r1 + 1.0 / r2) / c1, 1.0 / (r2 * c1)],
-        [1.0 / (r2 * c2), -(1.0 / r2 + 1.0 / r3) / c2],
-    ];
+    let a = [[-(1.0 / r1 + 1.0 / r2) / c1, 1.0 / (r2 * c1)], [1.0 / (r2 * c2), -(1.0 / r2 + 1.0 / r3) / c2]];
     let mut x = [0.0, 0.0];
     for k in 0..steps {
-        let w = std::array::from_fn(|i| std::array::from_fn(|j| (i == j) as i32 as f64 - h * a[i][j]));
+        let w: [[f64; 2]; 2] =
+            std::array::from_fn(|i| std::array::from_fn(|j| (i == j) as i32 as f64 - h * a[i][j]));
         let r = std::array::from_fn(|i| {
             h * (a[i][0] * x[0] + a[i][1] * x[1] + if i == 0 { input(k) / (r1 * c1) } else { 0.0 })
         });
@@ -277,12 +274,7 @@ fn explicit_mode_is_forward_euler() {
 fn mixed_mode_has_the_error_of_the_row_mask() {
     let f = |_: f64, &[x, y, theta, phi]: &[f64; 4]| {
         let (l, g) = (1.0 + x, 9.81);
-        [
-            y,
-            l * phi * phi - 35.0 / 3.0 * x + g * theta.cos(),
-            phi,
-            -g / l * theta.sin() - 2.0 * y / l * phi,
-        ]
+        [y, l * phi * phi - 35.0 / 3.0 * x + g * theta.cos(), phi, -g / l * theta.sin() - 2.0 * y / l * phi]
     };
     let (h, steps) = (1e-2, 2000);
     for (options, published) in [

@@ -85,10 +85,16 @@ fn same_input_same_bytes() {
         std::fs::copy(&input, &copy).unwrap();
         build_file(&input, &first, "--step 1ms --stop 1");
         build_file(&copy, &second, "--step 1ms --stop 1");
-        assert!(std::fs::read(&first).unwrap() == std::fs::read(&second).unwrap(), "{model}: two builds differ");
+        assert!(
+            std::fs::read(&first).unwrap() == std::fs::read(&second).unwrap(),
+            "{model}: two builds differ"
+        );
         let again = folder.path().join("again.fmu");
         succeed(["example", model, again.to_str().unwrap()]);
-        assert!(std::fs::read(&input).unwrap() == std::fs::read(&again).unwrap(), "{model}: two examples differ");
+        assert!(
+            std::fs::read(&input).unwrap() == std::fs::read(&again).unwrap(),
+            "{model}: two examples differ"
+        );
     }
 }
 
@@ -139,8 +145,9 @@ fn everything_in_the_archive_is_kept() {
     kept("resources/inner/sources/model.c", "sources/model.c");
     assert!(root.join("documentation/index.html").is_file());
     let archive = zip::ZipArchive::new(std::fs::File::open(&output).unwrap()).unwrap();
-    assert_eq!(archive.name_for_index(0), Some("modelDescription.xml"));
-    assert!(archive.file_names().all(|name| !name.contains('\\')));
+    let names: Vec<String> = archive.file_names().map(|name| name.unwrap().into_owned()).collect();
+    assert_eq!(archive.name_for_index(0).unwrap().unwrap(), "modelDescription.xml");
+    assert!(names.iter().all(|name| !name.contains('\\')), "{names:?}");
 }
 
 /// The description: Co-Simulation only, a new GUID, the same variables and references, ours at the end.
@@ -150,7 +157,8 @@ fn the_description_is_that_of_a_slave() {
     for file in ["mo2fmu_Rectifier.fmu", "rumoca_Rectifier.fmu", "rumoca_HeatLib_Rod.fmu"] {
         let root = folder.path().join(file);
         unzip(&data(file), &root);
-        let before = model_description::read(&std::fs::read(root.join("modelDescription.xml")).unwrap()).unwrap();
+        let before =
+            model_description::read(&std::fs::read(root.join("modelDescription.xml")).unwrap()).unwrap();
         let exported = build(file, "--step 1e-4 --stop 0.01");
         let xml = std::fs::read_to_string(exported.root.join("modelDescription.xml")).unwrap();
         let after = &exported.description;
@@ -158,15 +166,25 @@ fn the_description_is_that_of_a_slave() {
             assert!(!xml.contains(word), "{file}: {word}");
         }
         assert!(after.model_exchange.is_none() && after.co_simulation);
-        assert!(xml.contains("canHandleVariableCommunicationStepSize=\"false\"") || !xml.contains("canHandleVariable"));
+        assert!(
+            xml.contains("canHandleVariableCommunicationStepSize=\"false\"")
+                || !xml.contains("canHandleVariable")
+        );
         assert_ne!(after.guid, before.guid);
         assert_eq!(after.default_experiment.step_size, Some(1e-4));
         let tool = after.generation_tool.clone().unwrap_or_default();
-        assert!(tool.contains("fmu-build") && tool.starts_with(&before.generation_tool.unwrap_or_default()), "{tool}");
+        assert!(
+            tool.contains("fmu-build") && tool.starts_with(&before.generation_tool.unwrap_or_default()),
+            "{tool}"
+        );
         for (old, new) in before.variables.iter().zip(&after.variables) {
-            assert_eq!((&old.name, old.value_reference, old.kind), (&new.name, new.value_reference, new.kind));
+            assert_eq!(
+                (&old.name, old.value_reference, old.kind),
+                (&new.name, new.value_reference, new.kind)
+            );
         }
-        let ours: Vec<_> = after.variables[before.variables.len()..].iter().map(|v| v.name.as_str()).collect();
+        let ours: Vec<_> =
+            after.variables[before.variables.len()..].iter().map(|v| v.name.as_str()).collect();
         assert_eq!(
             ours,
             [

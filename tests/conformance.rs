@@ -160,10 +160,12 @@ fn only_one_instance_where_the_model_says_so() {
     let exported = build("stick-slip", "--step 1ms");
     let first = exported.start(0.0, &[]);
     let guid = Some(exported.description.guid.as_str());
-    let (second, log) =
-        exported.instantiate_with(Some("b"), CO_SIMULATION, guid, Some(&exported.location()));
+    let (second, log) = exported.instantiate_with(Some("b"), CO_SIMULATION, guid, Some(&exported.location()));
     assert!(second.is_none());
-    assert!(log.iter().any(|(status, text)| *status == ERROR && text.contains("fmi2Instantiate returned NULL")), "{log:?}");
+    assert!(
+        log.iter().any(|(status, text)| *status == ERROR && text.contains("fmi2Instantiate returned NULL")),
+        "{log:?}"
+    );
     drop(first);
     exported.start(0.0, &[]).steps(0.0, 1e-3, 10);
 }
@@ -183,15 +185,24 @@ fn illegal_calls_are_errors_and_change_nothing() {
         ("fmi2Terminate", Box::new(|fmu| fmu.terminate())),
         ("fmi2GetReal", Box::new(move |fmu| unsafe { (fmu.f.fmi2GetReal)(fmu.c, &x, 1, &mut 0.0) })),
         ("fmi2SetReal", Box::new(move |fmu| unsafe { (fmu.f.fmi2SetReal)(fmu.c, &k, 1, &1.0) })),
-        ("fmi2GetRealOutputDerivatives", Box::new(move |fmu| unsafe { (fmu.f.fmi2GetRealOutputDerivatives)(fmu.c, &x, 1, &1, &mut 0.0) })),
+        (
+            "fmi2GetRealOutputDerivatives",
+            Box::new(move |fmu| unsafe { (fmu.f.fmi2GetRealOutputDerivatives)(fmu.c, &x, 1, &1, &mut 0.0) }),
+        ),
         ("fmi2CancelStep", Box::new(|fmu| unsafe { (fmu.f.fmi2CancelStep)(fmu.c) })),
-        ("fmi2SetFMUstate of nobody", Box::new(|fmu| unsafe { (fmu.f.fmi2SetFMUstate)(fmu.c, ptr::dangling_mut::<u64>().cast()) })),
+        (
+            "fmi2SetFMUstate of nobody",
+            Box::new(|fmu| unsafe { (fmu.f.fmi2SetFMUstate)(fmu.c, ptr::dangling_mut::<u64>().cast()) }),
+        ),
     ];
     // Which of the calls are legal (no order is demanded of the legal ones here).
     let phases: [(&str, &[&str]); 4] = [
         ("instantiated", &["fmi2SetupExperiment", "fmi2EnterInitializationMode", "fmi2SetReal"]),
         ("initialization", &["fmi2ExitInitializationMode", "fmi2GetReal", "fmi2SetReal"]),
-        ("step", &["fmi2DoStep", "fmi2Terminate", "fmi2GetReal", "fmi2SetReal", "fmi2GetRealOutputDerivatives"]),
+        (
+            "step",
+            &["fmi2DoStep", "fmi2Terminate", "fmi2GetReal", "fmi2SetReal", "fmi2GetRealOutputDerivatives"],
+        ),
         ("terminated", &["fmi2GetReal", "fmi2GetRealOutputDerivatives"]),
     ];
     for (index, (phase, legal)) in phases.iter().enumerate() {
@@ -328,7 +339,8 @@ fn null_pointers() {
     let guid = std::ffi::CString::new(exported.description.guid.as_str()).unwrap();
     // SAFETY: C strings, and NULL for the callbacks.
     unsafe {
-        let c = (f.fmi2Instantiate)(c"x".as_ptr(), CO_SIMULATION, guid.as_ptr(), ptr::null(), ptr::null(), 0, 0);
+        let c =
+            (f.fmi2Instantiate)(c"x".as_ptr(), CO_SIMULATION, guid.as_ptr(), ptr::null(), ptr::null(), 0, 0);
         assert!(!c.is_null());
         assert_eq!((f.fmi2DoStep)(c, 0.0, 0.1, 1), ERROR);
         (f.fmi2FreeInstance)(c);
@@ -424,7 +436,7 @@ fn a_damaged_plan_is_refused() {
     let plan = exported.root.join("resources/plan.json");
     let whole = std::fs::read_to_string(&plan).unwrap();
     let guid = exported.description.guid.clone();
-    let mut refused = |text: &str, why: &str| {
+    let refused = |text: &str, why: &str| {
         std::fs::write(&plan, text).unwrap();
         let (fmu, log) =
             exported.instantiate_with(Some("x"), CO_SIMULATION, Some(&guid), Some(&exported.location()));
@@ -495,9 +507,15 @@ fn impossible_steps_are_refused() {
     let exported = build("dahlquist", "--mode implicit --step 0.1");
     let mut fmu = exported.start(0.0, &[]);
     fmu.step(0.0, 0.1);
-    for (time, step) in
-        [(0.0, 0.1), (0.15, 0.1), (f64::NAN, 0.1), (0.1, 0.0), (0.1, -0.1), (0.1, f64::NAN), (0.1, f64::INFINITY)]
-    {
+    for (time, step) in [
+        (0.0, 0.1),
+        (0.15, 0.1),
+        (f64::NAN, 0.1),
+        (0.1, 0.0),
+        (0.1, -0.1),
+        (0.1, f64::NAN),
+        (0.1, f64::INFINITY),
+    ] {
         assert_eq!(fmu.try_step(time, step), ERROR, "{time}, {step}");
     }
     assert_eq!(fmu.messages().len(), 7);

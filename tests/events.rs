@@ -36,7 +36,11 @@ fn the_ball_bounces_when_it_should() {
         assert_eq!(times.len(), 11, "{times:?}");
         for (n, time) in (1..).zip(&times) {
             let error = (time - impact(n, 0.7)).abs();
-            assert!(error <= (1.5 + 5.7 * (n - 1) as f64) * h, "impact {n} at {time}, off by {:.2} h", error / h);
+            assert!(
+                error <= (1.5 + 5.7 * (n - 1) as f64) * h,
+                "impact {n} at {time}, off by {:.2} h",
+                error / h
+            );
         }
     }
 }
@@ -140,7 +144,11 @@ fn stick_slip_has_its_period() {
         fmu.step(k as f64 * h, h);
         let now = fmu.integer("mode");
         if now != mode {
-            if now == 0 { sticks.push((k + 1) as f64 * h) } else { slips.push((k + 1) as f64 * h) }
+            if now == 0 {
+                sticks.push((k + 1) as f64 * h)
+            } else {
+                slips.push((k + 1) as f64 * h)
+            }
             mode = now;
         }
     }
@@ -198,7 +206,11 @@ fn a_compiled_ball_bounces() {
         assert_eq!(times.len(), 3, "{model}: {times:?}");
         for (n, time) in (1..).zip(&times) {
             let error = (time - impact(n, 0.7)).abs();
-            assert!(error <= (1.5 + 5.7 * (n - 1) as f64) * h, "{model}: impact {n}, off by {:.2} h", error / h);
+            assert!(
+                error <= (1.5 + 5.7 * (n - 1) as f64) * h,
+                "{model}: impact {n}, off by {:.2} h",
+                error / h
+            );
         }
     }
 }

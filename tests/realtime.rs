@@ -60,7 +60,8 @@ fn a_fresh_jacobian_adds_its_colours() {
 /// vary, which is none.
 #[test]
 fn constant_entries_are_not_asked_for_again() {
-    let [time, states, derivatives, _, _, _, _, directional] = calls_per_step("--mode implicit --jacobian every");
+    let [time, states, derivatives, _, _, _, _, directional] =
+        calls_per_step("--mode implicit --jacobian every");
     assert_eq!([time, states, derivatives, directional], [1, 1, 1, 0]);
 }
 

@@ -63,7 +63,10 @@ fn not_a_zip() {
     std::fs::write(&input, "<html>not found</html>").unwrap();
     assert_eq!(
         bench.refused(&input, ""),
-        format!("{} is not a zip archive (it begins with \"<html>not found<\"); an FMU is a zip file", input.display())
+        format!(
+            "{} is not a zip archive (it begins with \"<html>not found<\"); an FMU is a zip file",
+            input.display()
+        )
     );
     std::fs::write(&input, "").unwrap();
     let expected = format!("{} is not a zip archive (it is empty); an FMU is a zip file", input.display());
@@ -128,7 +131,9 @@ fn malformed_xml() {
 fn other_versions_of_fmi() {
     let bench = Bench::new();
     let (input, bad) = (bench.example("dahlquist"), bench.path("in.fmu"));
-    for (version, standard) in [("1.0", "FMI 1.0"), ("3.0", "FMI 3.0"), ("7", "no version of FMI that is known")] {
+    for (version, standard) in
+        [("1.0", "FMI 1.0"), ("3.0", "FMI 3.0"), ("7", "no version of FMI that is known")]
+    {
         edit_description(&input, &bad, "fmiVersion=\"2.0\"", &format!("fmiVersion=\"{version}\""));
         let expected = format!(
             "{}: modelDescription.xml, line 2: fmiVersion=\"{version}\", that is {standard}; fmu-build reads FMI 2.0; \
@@ -208,7 +213,10 @@ fn a_missing_symbol() {
     let message = bench.refused(&bad, "");
     let expected = "the FMU's library does not export fmi2";
     assert!(message.starts_with(expected), "{message}");
-    assert!(message.contains(", which FMI 2.0 demands; is ") && message.ends_with("Export the FMU again"), "{message}");
+    assert!(
+        message.contains(", which FMI 2.0 demands; is ") && message.ends_with("Export the FMU again"),
+        "{message}"
+    );
 }
 
 /// Not a library at all.
@@ -221,7 +229,10 @@ fn a_library_that_is_none() {
     });
     let message = bench.refused(&bad, "");
     assert!(message.starts_with("the FMU's library cannot be loaded: "), "{message}");
-    assert!(message.ends_with("; install what it needs on this machine, or export it self-contained"), "{message}");
+    assert!(
+        message.ends_with("; install what it needs on this machine, or export it self-contained"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -239,7 +250,10 @@ fn a_guid_that_is_not_the_librarys() {
 fn instantiation_fails() {
     let bench = Bench::new();
     let message = bench.refused(&bench.example("bad-instantiate"), "");
-    assert!(message.starts_with("the FMU's fmi2Instantiate returned NULL for GUID {bad-instantiate:"), "{message}");
+    assert!(
+        message.starts_with("the FMU's fmi2Instantiate returned NULL for GUID {bad-instantiate:"),
+        "{message}"
+    );
     assert!(message.contains(". It said: fmi2Error: the model refuses to be instantiated. "), "{message}");
 }
 
@@ -278,7 +292,10 @@ fn the_model_hangs() {
 fn a_derivative_that_is_not_a_number() {
     let bench = Bench::new();
     let message = bench.refused(&bench.example("nan"), "");
-    assert!(message.starts_with("the derivative of x is NaN at the start (t = 0); check the model's parameters"), "{message}");
+    assert!(
+        message.starts_with("the derivative of x is NaN at the start (t = 0); check the model's parameters"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -314,15 +331,26 @@ fn outputs_that_cannot_be_written() {
     for (output, expected) in [
         (
             folder.as_path(),
-            format!("cannot write {0}: it is a folder; name a file in it, such as {0}/out.fmu", folder.display()),
+            format!(
+                "cannot write {0}: it is a folder; name a file in it, such as {0}/out.fmu",
+                folder.display()
+            ),
         ),
         (
             nowhere.as_path(),
-            format!("cannot write {}: there is no folder {}; create it first", nowhere.display(), bench.path("nowhere").display()),
+            format!(
+                "cannot write {}: there is no folder {}; create it first",
+                nowhere.display(),
+                bench.path("nowhere").display()
+            ),
         ),
         (
             through_file.as_path(),
-            format!("cannot write {}: there is no folder {}; create it first", through_file.display(), input.display()),
+            format!(
+                "cannot write {}: there is no folder {}; create it first",
+                through_file.display(),
+                input.display()
+            ),
         ),
         (device, "cannot write /proc/out.fmu: No such file or directory (os error 2)".into()),
     ] {
@@ -355,7 +383,10 @@ fn runs_that_are_none() {
     let expected = "the run would stop at 1 s, not after its start at 2 s; give another --stop or --start";
     assert_eq!(bench.refused(&input, "--start 2 --stop 1"), expected);
     let message = bench.refused(&input, "--set nothing=1");
-    assert!(message.starts_with("--set nothing=1: ") && message.ends_with(" has no variable nothing"), "{message}");
+    assert!(
+        message.starts_with("--set nothing=1: ") && message.ends_with(" has no variable nothing"),
+        "{message}"
+    );
     let expected = "--set k=fast: k is a Real, and \"fast\" is not; give such a value";
     assert_eq!(bench.refused(&input, "--set k=fast"), expected);
     let message = bench.refused(&input, "--fast y");
@@ -393,8 +424,10 @@ fn hostile_archives() {
     writer.write_all(&xml).unwrap();
     writer.add_symlink("resources", "/etc", zip::write::SimpleFileOptions::default()).unwrap();
     writer.finish().unwrap();
-    let expected =
-        format!("{}: entry \"resources\" is a link or a special file; replace it by the file itself", bad.display());
+    let expected = format!(
+        "{}: entry \"resources\" is a link or a special file; replace it by the file itself",
+        bad.display()
+    );
     assert_eq!(bench.refused(&bad, ""), expected);
 }
 
@@ -424,9 +457,18 @@ fn commands_refuse_too() {
     let dahlquist = dahlquist.to_str().unwrap();
     let out = format!("{folder}/x.fmu");
     for (arguments, expected) in [
-        (vec!["example", "perpetuum-mobile", &out], "no model is called perpetuum-mobile; there are: dahlquist, ".to_string()),
-        (vec!["example", "heat-rod:3", &out], "heat-rod cannot have 3 cells; give a number from 10 to 10000".into()),
-        (vec!["bench", dahlquist], format!("{dahlquist} was not made by fmu-build (it has no resources/plan.json)")),
+        (
+            vec!["example", "perpetuum-mobile", &out],
+            "no model is called perpetuum-mobile; there are: dahlquist, ".to_string(),
+        ),
+        (
+            vec!["example", "heat-rod:3", &out],
+            "heat-rod cannot have 3 cells; give a number from 10 to 10000".into(),
+        ),
+        (
+            vec!["bench", dahlquist],
+            format!("{dahlquist} was not made by fmu-build (it has no resources/plan.json)"),
+        ),
         (vec!["inspect", "/nowhere.fmu"], "cannot open /nowhere.fmu: No such file or directory".into()),
     ] {
         let result = fmu_build(&arguments);

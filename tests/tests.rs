@@ -12,7 +12,7 @@ mod command;
 mod conformance;
 /// State, time and step events.
 mod events;
-/// Broken models and impossible requests: the exact message, exit code 1, nothing written.
-mod refusal;
 /// Constant cost: calls of the model and allocations in a step.
 mod realtime;
+/// Broken models and impossible requests: the exact message, exit code 1, nothing written.
+mod refusal;

@@ -58,7 +58,7 @@ pub fn rewrite(from: &Path, to: &Path, change: &Change) {
     let mut writer = ZipWriter::new(std::fs::File::create(to).unwrap());
     for index in 0..archive.len() {
         let mut file = archive.by_index(index).unwrap();
-        let name = file.name().to_string();
+        let name = file.name().unwrap().into_owned();
         let mut content = Vec::new();
         file.read_to_end(&mut content).unwrap();
         if let Some(content) = change(&name, content) {
