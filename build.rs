@@ -10,7 +10,8 @@ use std::process::Command;
 fn main() {
     let root = PathBuf::from(env("CARGO_MANIFEST_DIR"));
     let out = PathBuf::from(env("OUT_DIR"));
-    for folder in ["fmu-runtime/src", "fmu-runtime/Cargo.toml", "reference-fmus", "Cargo.toml", "Cargo.lock"] {
+    for folder in ["fmu-runtime/src", "fmu-runtime/Cargo.toml", "reference-fmus", "Cargo.toml", "Cargo.lock"]
+    {
         println!("cargo:rerun-if-changed={}", root.join(folder).display());
     }
     // One target folder for both: they share dependencies and profile.
@@ -51,7 +52,13 @@ fn library(root: &Path, target: &Path, package: &str, more: &[&str]) -> PathBuf 
             cargo.env_remove(name);
         }
     }
-    for name in ["RUSTC_WORKSPACE_WRAPPER", "CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS", "CARGO_BUILD_TARGET", "CARGO_TARGET_DIR"] {
+    for name in [
+        "RUSTC_WORKSPACE_WRAPPER",
+        "CARGO_ENCODED_RUSTFLAGS",
+        "RUSTFLAGS",
+        "CARGO_BUILD_TARGET",
+        "CARGO_TARGET_DIR",
+    ] {
         cargo.env_remove(name);
     }
     let status = cargo.status().unwrap_or_else(|error| panic!("cargo cannot be started: {error}"));

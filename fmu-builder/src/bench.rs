@@ -48,8 +48,9 @@ pub fn bench(args: &BenchArgs) -> Result<Benchmark, Error> {
             args.fmu.display()
         ))
     })?;
-    let plan: Plan = serde_json::from_slice(&text)
-        .map_err(|error| Error::Request(format!("{}: resources/{PLAN} is damaged: {error}", args.fmu.display())))?;
+    let plan: Plan = serde_json::from_slice(&text).map_err(|error| {
+        Error::Request(format!("{}: resources/{PLAN} is damaged: {error}", args.fmu.display()))
+    })?;
     let xml = std::fs::read(root.join("modelDescription.xml")).map_err(Error::io("read", &root))?;
     let description = model_description::read(&xml)
         .map_err(|source| Error::Description { path: args.fmu.clone(), source })?;
@@ -80,8 +81,7 @@ pub fn bench(args: &BenchArgs) -> Result<Benchmark, Error> {
     let start = description.default_experiment.start_time.unwrap_or(0.0);
     let experiment =
         Experiment { start, stop: start + steps as f64 * step, settings: Vec::new(), inputs, columns };
-    let lab =
-        Lab::new(limit, scratch.path().to_path_buf(), Progress::new(!args.quiet && !args.json))?;
+    let lab = Lab::new(limit, scratch.path().to_path_buf(), Progress::new(!args.quiet && !args.json))?;
     let measured = lab.bench(Bench {
         root,
         identifier: plan.model.identifier.clone(),
@@ -168,7 +168,12 @@ impl Benchmark {
                 duration(self.step_time_ns.max),
                 self.worst_step
             ),
-            format!("  {} of {} steps missed the deadline of {}", self.overruns, self.steps, format_duration(self.deadline)),
+            format!(
+                "  {} of {} steps missed the deadline of {}",
+                self.overruns,
+                self.steps,
+                format_duration(self.deadline)
+            ),
         ];
         let most = self.histogram.iter().map(|(_, count)| *count).max().unwrap_or(1);
         for (bound, count) in &self.histogram {

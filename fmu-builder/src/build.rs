@@ -78,7 +78,8 @@ fn refuse_output(input: &Path, output: &Path) -> Result<(), Error> {
     if output.is_dir() {
         return Err(ArchiveError::OutIsFolder { path: output.into() }.into());
     }
-    if let Some(folder) = output.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+    if let Some(folder) = output.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir())
+    {
         return Err(ArchiveError::NoFolder { path: output.into(), folder: folder.into() }.into());
     }
     Ok(())
@@ -115,14 +116,13 @@ fn attempt(
         every: pace.every,
     };
     let subject = source.subject(experiment.clone(), pace.step / pace.substeps as f64, pace.substeps);
-    let watched = if subject.outputs.is_empty() { subject.plan.states.names.len() } else { subject.outputs.len() };
+    let watched =
+        if subject.outputs.is_empty() { subject.plan.states.names.len() } else { subject.outputs.len() };
     let points = (pace.steps / pace.every).min((VALUES / watched.max(1)).max(10) as u64);
     let study = Study {
         subject: subject.clone(),
         declared: source.declared(),
-        grid: (1..=points)
-            .map(|i| experiment.start + (i * pace.every) as f64 * pace.step)
-            .collect(),
+        grid: (1..=points).map(|i| experiment.start + (i * pace.every) as f64 * pace.step).collect(),
         samples: SAMPLES,
         tolerance: ACCURACY,
         patience: 0.5 * lab.limit(),
@@ -218,7 +218,8 @@ impl Pace {
             return false;
         }
         self.step = shorter;
-        self.reason = format!("chosen: the FMU names none; longer ones miss the tolerance of {} %", 100.0 * tolerance);
+        self.reason =
+            format!("chosen: the FMU names none; longer ones miss the tolerance of {} %", 100.0 * tolerance);
         self.cut();
         true
     }
@@ -228,7 +229,13 @@ impl Pace {
 fn nice(value: f64) -> f64 {
     let exponent = value.log10().floor();
     let mantissa = value / 10f64.powf(exponent);
-    let digit = if mantissa >= 4.999_999 { 5 } else if mantissa >= 1.999_999 { 2 } else { 1 };
+    let digit = if mantissa >= 4.999_999 {
+        5
+    } else if mantissa >= 1.999_999 {
+        2
+    } else {
+        1
+    };
     // From its decimal text, so that 1e-3 is exactly the number that people write.
     format!("{digit}e{exponent}").parse().unwrap_or(value)
 }
@@ -239,7 +246,9 @@ mod tests {
 
     #[test]
     fn nice_steps_are_the_numbers_that_people_write() {
-        for (value, expected) in [(1e-3, 1e-3), (0.00999, 5e-3), (3.0, 2.0), (0.02, 0.02), (1.0, 1.0), (7e-7, 5e-7)] {
+        for (value, expected) in
+            [(1e-3, 1e-3), (0.00999, 5e-3), (3.0, 2.0), (0.02, 0.02), (1.0, 1.0), (7e-7, 5e-7)]
+        {
             assert_eq!(nice(value), expected);
         }
     }

@@ -11,7 +11,8 @@ use std::path::PathBuf;
 pub fn example(args: &ExampleArgs, libraries: Libraries) -> Result<String, Error> {
     let Some(name) = &args.name else { return Ok(list()) };
     let export = reference_fmus::files(name).map_err(|error| Error::Request(error.to_string()))?;
-    let output = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.fmu", name.replace(':', "-"))));
+    let output =
+        args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.fmu", name.replace(':', "-"))));
     let mut entries: Vec<Entry> = export
         .files
         .into_iter()

@@ -49,8 +49,7 @@ pub fn inspect(args: &InspectArgs) -> Result<Inspection, Error> {
         Some(text) => quantity::parse_positive_time(text, "a time limit").map_err(Error::Request)?,
         None => TIME_LIMIT,
     };
-    let lab =
-        Lab::new(limit, source.scratch.path().to_path_buf(), Progress::new(!args.quiet && !args.json))?;
+    let lab = Lab::new(limit, source.scratch.path().to_path_buf(), Progress::new(!args.quiet && !args.json))?;
     let description = &source.description;
     let span = experiment.stop - experiment.start;
     let h = description.default_experiment.step_size.filter(|&h| h > 0.0).unwrap_or(span / 1000.0);

@@ -53,7 +53,8 @@ impl Lab {
         let number = self.asked.replace(self.asked.get() + 1);
         let folder = self.scratch.join(format!("worker-{number}"));
         std::fs::create_dir(&folder).map_err(Error::io("make", &folder))?;
-        let answer = self.child.run(&request, self.limit, &folder, |status| self.progress.fraction(status.fraction));
+        let answer =
+            self.child.run(&request, self.limit, &folder, |status| self.progress.fraction(status.fraction));
         let _ = std::fs::remove_dir_all(&folder);
         Ok(answer?)
     }

@@ -19,8 +19,12 @@ fn main() -> ExitCode {
             (false, true) => String::new(),
             (false, false) => summary.text(),
         }),
-        Command::Inspect(args) => inspect::inspect(&args).map(|found| if args.json { found.json() } else { found.text() }),
-        Command::Bench(args) => bench::bench(&args).map(|found| if args.json { found.json() } else { found.text() }),
+        Command::Inspect(args) => {
+            inspect::inspect(&args).map(|found| if args.json { found.json() } else { found.text() })
+        }
+        Command::Bench(args) => {
+            bench::bench(&args).map(|found| if args.json { found.json() } else { found.text() })
+        }
         Command::Example(args) => example::example(&args, LIBRARIES),
     };
     match outcome {

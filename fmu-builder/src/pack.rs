@@ -23,7 +23,13 @@ pub struct Certificate {
 /// Our own variables, with fresh value references.
 pub fn add_diagnostics(plan: &mut Plan, source: &Source) -> Vec<model_description::Diagnostic> {
     let wanted = [
-        (Quantity::StepTime, "fmuBuild.stepTime", DiagnosticKind::Real, Some("s"), "Wall-clock time of the last step"),
+        (
+            Quantity::StepTime,
+            "fmuBuild.stepTime",
+            DiagnosticKind::Real,
+            Some("s"),
+            "Wall-clock time of the last step",
+        ),
         (
             Quantity::Overruns,
             "fmuBuild.overruns",
@@ -31,7 +37,13 @@ pub fn add_diagnostics(plan: &mut Plan, source: &Source) -> Vec<model_descriptio
             None,
             "Steps that took longer than the time they simulate",
         ),
-        (Quantity::Events, "fmuBuild.events", DiagnosticKind::Integer, None, "Events handled since initialisation"),
+        (
+            Quantity::Events,
+            "fmuBuild.events",
+            DiagnosticKind::Integer,
+            None,
+            "Events handled since initialisation",
+        ),
         (
             Quantity::CarriedEvents,
             "fmuBuild.carriedEvents",
@@ -90,7 +102,8 @@ pub fn pack(
         can_be_instantiated_only_once_per_process: plan.model.instantiate_only_once,
         diagnostics,
     };
-    let bytes = |name: String, content: Vec<u8>| Entry { name, content: Content::Bytes(content), executable: false };
+    let bytes =
+        |name: String, content: Vec<u8>| Entry { name, content: Content::Bytes(content), executable: false };
     let mut entries = vec![
         bytes("modelDescription.xml".into(), source.description.into_co_simulation(&request)),
         Entry {
@@ -122,7 +135,8 @@ pub fn pack(
     // Folders that got content of ours need no entry of their own.
     let files: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
     entries.retain(|entry| {
-        !entry.name.ends_with('/') || !files.iter().any(|file| file.len() > entry.name.len() && file.starts_with(&entry.name))
+        !entry.name.ends_with('/')
+            || !files.iter().any(|file| file.len() > entry.name.len() && file.starts_with(&entry.name))
     });
     Ok(archive::pack(output, entries)?)
 }

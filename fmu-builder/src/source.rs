@@ -88,7 +88,11 @@ impl Source {
             plan: self.plan(h, substeps),
             experiment,
             tolerance: self.description.default_experiment.tolerance,
-            outputs: self.outputs().iter().map(|&output| self.description.variables[output].value_reference).collect(),
+            outputs: self
+                .outputs()
+                .iter()
+                .map(|&output| self.description.variables[output].value_reference)
+                .collect(),
         }
     }
 
@@ -183,7 +187,9 @@ impl Source {
         let table = |kinds: &[Kind]| {
             // Aliases share a reference: an input's right wins, then a parameter's.
             let mut letters: BTreeMap<u32, char> = BTreeMap::new();
-            for variable in self.description.variables.iter().filter(|variable| kinds.contains(&variable.kind)) {
+            for variable in
+                self.description.variables.iter().filter(|variable| kinds.contains(&variable.kind))
+            {
                 let letter = match (variable.causality, variable.variability) {
                     (Causality::Input, Variability::Continuous) => 'c',
                     (Causality::Input, _) => 'd',
@@ -324,7 +330,8 @@ impl Source {
         let table = InputTable::read_with(path, |_| true)?;
         let mut columns = Vec::new();
         for name in table.names() {
-            let Some(variable) = self.find(name).filter(|variable| variable.causality == Causality::Input) else {
+            let Some(variable) = self.find(name).filter(|variable| variable.causality == Causality::Input)
+            else {
                 let inputs: Vec<&str> = self
                     .description
                     .variables

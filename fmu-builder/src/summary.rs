@@ -72,7 +72,11 @@ impl StepTime {
     /// From sorted seconds.
     pub fn new(sorted: &[f64]) -> Option<StepTime> {
         let quantile = |q: f64| sorted[((sorted.len() - 1) as f64 * q).round() as usize] * 1e9;
-        (!sorted.is_empty()).then(|| StepTime { p50: quantile(0.5), p99_9: quantile(0.999), max: quantile(1.0) })
+        (!sorted.is_empty()).then(|| StepTime {
+            p50: quantile(0.5),
+            p99_9: quantile(0.999),
+            max: quantile(1.0),
+        })
     }
 }
 
@@ -232,13 +236,16 @@ impl Summary {
             );
         }
         if self.states > 0 {
-            let time = self.evaluation_time_ns.map_or(String::new(), |time| {
-                format!(" of {} each", format_duration(time * 1e-9))
-            });
+            let time = self
+                .evaluation_time_ns
+                .map_or(String::new(), |time| format!(" of {} each", format_duration(time * 1e-9)));
             line("cost", format!("{} evaluations per internal step{time}", trim(self.evaluations_per_step)));
         }
         if let Some(radius) = self.spectral_radius {
-            line("stability", format!("largest amplification {radius:.6} over {}", count(self.samples, "sample")));
+            line(
+                "stability",
+                format!("largest amplification {radius:.6} over {}", count(self.samples, "sample")),
+            );
         }
         if let Some(error) = self.error {
             let worst = self.errors.iter().max_by(|a, b| a.error.total_cmp(&b.error));
@@ -280,8 +287,11 @@ impl Summary {
 pub fn findings(studied: &Studied, names: &[String]) -> Vec<String> {
     let name = |state: u32| names.get(state as usize).map_or("?", String::as_str);
     let listed = |entries: &[(u32, u32)]| {
-        let shown: Vec<String> =
-            entries.iter().take(5).map(|&(row, col)| format!("der({}) on {}", name(row), name(col))).collect();
+        let shown: Vec<String> = entries
+            .iter()
+            .take(5)
+            .map(|&(row, col)| format!("der({}) on {}", name(row), name(col)))
+            .collect();
         let more = entries.len() - shown.len();
         format!("{}{}", shown.join(", "), if more > 0 { format!(" and {more} more") } else { String::new() })
     };

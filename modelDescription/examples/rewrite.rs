@@ -4,7 +4,14 @@
 
 use model_description::{CoSimulation, Diagnostic, DiagnosticKind, read};
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() {
+    if let Err(error) = rewrite() {
+        eprintln!("{error}");
+        std::process::exit(1);
+    }
+}
+
+fn rewrite() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().collect();
     let [_, input, output] = arguments.as_slice() else { return Err("usage: rewrite in.xml out.xml".into()) };
     let model = read(&std::fs::read(input)?)?;

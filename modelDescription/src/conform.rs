@@ -12,7 +12,6 @@ use crate::tree::{Document, Element, Node, is_blank, local};
 pub(crate) fn conform(document: &mut Document, notes: &mut Notes) {
     annotate::leave_namespace(&mut document.root, notes);
     conform_element(&mut document.root, &ROOT, notes);
-    annotate::declare_prefixes(&mut document.root, notes);
 }
 
 /// Whether the element may stay.
@@ -88,7 +87,7 @@ fn conform_attributes(element: &mut Element, rule: &'static Rule, notes: &mut No
         }
         match legal(*kind, value) {
             Some(text) => {
-                if text != value.trim() {
+                if text != value.trim() && text != *value {
                     notes.warn(rule.name, line, &format!("{proper}=\"{value}\" is read as \"{text}\""));
                 }
                 element.set(proper, &text);
@@ -200,9 +199,17 @@ fn conform_children(element: &mut Element, rule: &'static Rule, notes: &mut Note
     }
     element.children = kept;
     for (at, nodes) in merged {
-        if let Some(first) = element.child_mut(rule.children[at].name) {
+        let inner = rule.children[at];
+        if let Some(first) = element.child_mut(inner.name) {
             first.children.extend(nodes);
+            if !inner.annotations {
+                conform_children(first, inner, notes);
+            }
         }
+    }
+    if rule.children.is_empty() {
+        // To the schema, space in an element that holds nothing is something.
+        element.children.retain(|node| !matches!(node, Node::Text(_)));
     }
     if !sorted {
         notes.warn(rule.name, line, "its elements are not in the order of the schema; sorted");
@@ -248,9 +255,5 @@ pub(crate) fn section<'a>(root: &'a mut Element, name: &str) -> &'a mut Element 
 /// Put a section where the schema wants it.
 pub(crate) fn insert_section(root: &mut Element, section: Element) {
     let own = rank(&ROOT, &section.name);
-    let later = |n: &Node| n.as_element().is_some_and(|e| rank(&ROOT, &e.name) > own);
-    match root.children.iter().position(later) {
-        Some(at) => root.insert(at, section, 1),
-        None => root.push(section, 1),
-    }
+    root.insert(section, 1, |name| rank(&ROOT, name) <= own);
 }

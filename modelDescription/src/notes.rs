@@ -16,6 +16,7 @@ impl Notes {
     /// `<Real> of variable "x" (line 7): start="1,5" …`
     pub fn warn(&mut self, element: &str, line: usize, what: &str) {
         let whose = match &self.variable {
+            Some(name) if element == "ScalarVariable" => format!("<ScalarVariable> \"{name}\""),
             Some(name) => format!("<{element}> of variable \"{name}\""),
             None => format!("<{element}>"),
         };

@@ -11,7 +11,7 @@ use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::reader::Reader;
 
-use crate::decode::{decode, legal};
+use crate::decode::{decode, is_legal, legal};
 use crate::error::Error;
 use crate::tree::{Document, Element, Node, is_blank};
 
@@ -182,7 +182,10 @@ fn element(tag: &BytesStart, place: &Place) -> Result<Element, Error> {
         let value = attribute
             .normalized_value(XmlVersion::Explicit1_0)
             .map_err(|e| place.malformed(format!("in <{name}>, attribute {key}: {e}")))?;
-        attributes.push((key, value.chars().map(legal).collect()));
+        // A reference may name what is illegal as a character.
+        let value =
+            if value.chars().all(is_legal) { value.into_owned() } else { value.chars().map(legal).collect() };
+        attributes.push((key, value));
     }
     if let Some(twice) = repeated(&attributes) {
         return Err(place.malformed(format!("<{name}> has the attribute {twice} twice")));

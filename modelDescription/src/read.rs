@@ -7,9 +7,10 @@ use crate::conform::conform;
 use crate::error::Error;
 use crate::literal;
 use crate::model::{
-    DefaultExperiment, Dependencies, DependencyKind, ModelDescription, ModelExchange, ModelStructure,
+    DefaultExperiment, Dependencies, DependencyKind, Kind, ModelDescription, ModelExchange, ModelStructure,
     ScalarVariable, Unknown,
 };
+use crate::naming::is_structured;
 use crate::notes::Notes;
 use crate::parse::parse;
 use crate::structure::{index, repair_structure};
@@ -63,6 +64,14 @@ fn repair(document: &mut Document, notes: &mut Notes) -> Result<Vec<Facts>, Erro
     conform(document, notes);
     let root = &mut document.root;
     let line = root.line;
+    if root.child("ModelVariables").is_none() {
+        return Err(Error::MissingElement {
+            element: "<fmiModelDescription>".into(),
+            child: "<ModelVariables>",
+            line,
+            next: "a model without variables cannot be simulated; re-export it",
+        });
+    }
     let version = root.get("fmiVersion").unwrap_or("").to_string();
     if version != "2.0" {
         notes.warn("fmiModelDescription", line, &format!("fmiVersion=\"{version}\" is read as \"2.0\""));
@@ -79,8 +88,23 @@ fn repair(document: &mut Document, notes: &mut Notes) -> Result<Vec<Facts>, Erro
     }
     repair_types(root, notes);
     let mut facts = repair_variables(root, notes);
+    // Before the structure, which refers to them: the first cause is the one to tell.
+    for (element, facts) in root.section("ModelVariables").zip(&facts) {
+        require_variable(element, facts)?;
+    }
     repair_structure(root, &mut facts, notes)?;
+    if root.get("variableNamingConvention") == Some("structured")
+        && let Some(odd) = facts.iter().find(|f| !is_structured(&f.name))
+    {
+        let what = format!(
+            "variableNamingConvention=\"structured\" does not hold for \"{}\"; read as \"flat\"",
+            odd.name
+        );
+        notes.warn("fmiModelDescription", line, &what);
+        root.set("variableNamingConvention", "flat");
+    }
     annotate::append_kept(document, notes);
+    annotate::declare_prefixes(&mut document.root, notes);
     Ok(facts)
 }
 
@@ -123,18 +147,13 @@ fn view(original: Document, repaired: Document, facts: &[Facts]) -> Result<Model
             });
         }
     };
-    let Some(section) = root.child("ModelVariables") else {
-        return Err(Error::MissingElement {
-            element: "<fmiModelDescription>".into(),
-            child: "<ModelVariables>",
-            line: root.line,
-            next: "a model without variables cannot be simulated; re-export it",
-        });
-    };
     let types: HashMap<&str, &Element> =
         root.section("TypeDefinitions").filter_map(|t| Some((t.get("name")?, value_element(t)?.1))).collect();
-    let variables =
-        section.elements().zip(facts).map(|(e, f)| variable(e, f, &types)).collect::<Result<_, _>>()?;
+    let variables = root
+        .section("ModelVariables")
+        .zip(facts)
+        .map(|(e, f)| variable(e, f, &types))
+        .collect::<Result<_, _>>()?;
     let list = |name: &str| -> Vec<Unknown> {
         root.child("ModelStructure").into_iter().flat_map(|s| s.section(name)).filter_map(unknown).collect()
     };
@@ -200,11 +219,8 @@ fn model_exchange(element: &Element) -> Result<ModelExchange, Error> {
     })
 }
 
-fn variable(
-    element: &Element,
-    facts: &Facts,
-    types: &HashMap<&str, &Element>,
-) -> Result<ScalarVariable, Error> {
+/// What a variable cannot do without: its reference and its type.
+fn require_variable<'a>(element: &'a Element, facts: &Facts) -> Result<(u32, Kind, &'a Element), Error> {
     let line = element.line;
     if element.get("name").is_none() {
         return Err(Error::MissingAttribute {
@@ -214,18 +230,18 @@ fn variable(
             next: "every variable needs one; re-export the model",
         });
     }
-    let own = format!("<ScalarVariable> \"{}\"", facts.name);
+    let own = || format!("<ScalarVariable> \"{}\"", facts.name);
     let Some(value_reference) = facts.value_reference else {
         return Err(match element.get("valueReference") {
             Some(value) => Error::BadAttribute {
-                element: own,
+                element: own(),
                 attribute: "valueReference",
                 value: value.into(),
                 line,
                 expected: format!("a number from 0 to {}; re-export the model", u32::MAX),
             },
             None => Error::MissingAttribute {
-                element: own,
+                element: own(),
                 attribute: "valueReference",
                 line,
                 next: "the variable cannot be reached without it; re-export the model",
@@ -234,12 +250,21 @@ fn variable(
     };
     let Some((kind, value)) = value_element(element) else {
         return Err(Error::MissingElement {
-            element: own,
+            element: own(),
             child: "<Real>, <Integer>, <Boolean>, <String> or <Enumeration>",
             line,
             next: "its type is unknown; re-export the model",
         });
     };
+    Ok((value_reference, kind, value))
+}
+
+fn variable(
+    element: &Element,
+    facts: &Facts,
+    types: &HashMap<&str, &Element>,
+) -> Result<ScalarVariable, Error> {
+    let (value_reference, kind, value) = require_variable(element, facts)?;
     let declared = value.get("declaredType").and_then(|name| types.get(name));
     let resolved = |name: &str| value.get(name).or_else(|| declared.and_then(|t| t.get(name)));
     let number = |name: &str| resolved(name).and_then(literal::parse_double);
@@ -257,7 +282,7 @@ fn variable(
         min: number("min"),
         max: number("max"),
         derivative: facts.derivative,
-        line,
+        line: element.line,
     })
 }
 

@@ -32,7 +32,8 @@ pub(crate) fn repair_structure(
         derive_derivatives(structure, facts, notes);
     }
     let derivatives: Vec<usize> = structure.section("Derivatives").filter_map(index).collect();
-    find_states(root, &derivatives, facts, notes);
+    let line = structure.child("Derivatives").map_or(0, |list| list.line);
+    find_states(root, &derivatives, line, facts, notes);
 
     let structure = section(root, "ModelStructure");
     let outputs = (0..facts.len()).filter(|i| facts[*i].causality == Causality::Output).collect();
@@ -181,16 +182,17 @@ fn derive_derivatives(structure: &mut Element, facts: &[Facts], notes: &mut Note
     }
     let what = format!("it has no <Derivatives>; read as those marked so, in order: {}", shown(&names));
     notes.warn("ModelStructure", structure.line, &what);
-    let at =
-        structure.children.iter().position(|n| n.as_element().is_some_and(|e| e.name == "InitialUnknowns"));
-    match at {
-        Some(at) => structure.insert(at, list, 2),
-        None => structure.push(list, 2),
-    }
+    structure.insert(list, 2, |name| name == "Outputs");
 }
 
 /// An entry of `Derivatives` must say whose derivative it is. An alias may, or its name `der(x)`.
-fn find_states(root: &mut Element, derivatives: &[usize], facts: &mut [Facts], notes: &mut Notes) {
+fn find_states(
+    root: &mut Element,
+    derivatives: &[usize],
+    line: usize,
+    facts: &mut [Facts],
+    notes: &mut Notes,
+) {
     if derivatives.iter().all(|d| facts[*d].derivative.is_some()) {
         return;
     }
@@ -215,13 +217,13 @@ fn find_states(root: &mut Element, derivatives: &[usize], facts: &mut [Facts], n
                     "\"{}\" does not say whose derivative it is; read as that of \"{}\"",
                     fact.name, facts[state].name
                 );
-                notes.warn("Derivatives", 0, &what);
+                notes.warn("Derivatives", line, &what);
                 found.insert(derivative, state);
             }
             None => {
                 let what =
                     format!("\"{}\" does not say whose derivative it is; its state has no name", fact.name);
-                notes.warn("Derivatives", 0, &what);
+                notes.warn("Derivatives", line, &what);
             }
         }
     }
@@ -275,11 +277,7 @@ fn complete(
     }
     if structure.child(name).is_none() {
         // Outputs come first, InitialUnknowns last.
-        let first = structure.children.iter().position(|n| n.as_element().is_some());
-        match first.filter(|_| name == "Outputs") {
-            Some(at) => structure.insert(at, Element::new(name, &[]), 2),
-            None => structure.push(Element::new(name, &[]), 2),
-        }
+        structure.insert(Element::new(name, &[]), 2, |_| name != "Outputs");
     }
     let Some(list) = structure.child_mut(name) else { return };
     list.retain(|e| index(e).is_some_and(|i| wanted.contains(&i)));

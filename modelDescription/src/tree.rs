@@ -105,11 +105,15 @@ impl Element {
         self.children.push(closing.unwrap_or_else(|| Node::Text(line_break(depth.saturating_sub(1)))));
     }
 
-    /// Put an element in front of the child node `at`, on a line of its own.
-    pub fn insert(&mut self, at: usize, element: Element, depth: usize) {
-        let indent = self.indent().unwrap_or_else(|| line_break(depth));
-        self.children.insert(at, Node::Text(indent));
-        self.children.insert(at, Node::Element(element));
+    /// Put an element behind the last child that may stand `before` it: comments keep to what they precede.
+    pub fn insert(&mut self, element: Element, depth: usize, before: impl Fn(&str) -> bool) {
+        let Some(indent) = self.elements().next().map(|_| self.indent().unwrap_or_else(|| line_break(depth)))
+        else {
+            return self.push(element, depth);
+        };
+        let last = self.children.iter().rposition(|n| n.as_element().is_some_and(|e| before(&e.name)));
+        let at = last.map_or(0, |at| at + 1);
+        self.children.splice(at..at, [Node::Text(indent), Node::Element(element)]);
     }
 
     /// Remove the child elements that `keep` denies, with the white space in front of them.

@@ -8,14 +8,15 @@ use std::collections::{HashMap, HashSet};
 use crate::conform::section;
 use crate::model::Kind;
 use crate::notes::Notes;
-use crate::tree::Element;
+use crate::tree::{Element, Node};
 use crate::variables::{value_element, value_element_mut};
 
 /// More items than this are not made up for an enumeration.
 const ITEM_LIMIT: i64 = 1000;
 
 pub(crate) fn repair_types(root: &mut Element, notes: &mut Notes) {
-    complete_enumerations(root, notes);
+    drop_repeated(root, notes);
+    complete_definitions(root, notes);
     let missing = repair_declared_types(root, notes);
     if !missing.is_empty() {
         let section = section(root, "TypeDefinitions");
@@ -39,9 +40,46 @@ pub(crate) fn ensure_unit(root: &mut Element, name: &str) {
     section(root, "UnitDefinitions").push(unit, 2);
 }
 
-fn complete_enumerations(root: &mut Element, notes: &mut Notes) {
+/// Of definitions with the same name the first holds; display units of the others go to it.
+fn drop_repeated(root: &mut Element, notes: &mut Notes) {
+    for list in ["UnitDefinitions", "TypeDefinitions"] {
+        let Some(section) = root.child_mut(list) else { continue };
+        let mut seen = HashSet::new();
+        let mut displays: HashMap<String, Vec<Element>> = HashMap::new();
+        section.retain(|definition| {
+            let name = definition.get("name").unwrap_or("").to_string();
+            if seen.insert(name.clone()) {
+                return true;
+            }
+            notes.warn(
+                &definition.name,
+                definition.line,
+                &format!("\"{name}\" is defined already; left out"),
+            );
+            let more = definition.elements().filter(|e| e.name == "DisplayUnit").cloned();
+            displays.entry(name).or_default().extend(more);
+            notes.keep_element(list, definition.clone());
+            false
+        });
+        for unit in section.elements_mut() {
+            for display in displays.remove(unit.get("name").unwrap_or("")).unwrap_or_default() {
+                unit.push(display, 3);
+            }
+        }
+    }
+}
+
+/// The type of a type comes first, and an enumeration has items.
+fn complete_definitions(root: &mut Element, notes: &mut Notes) {
     let Some(section) = root.child_mut("TypeDefinitions") else { return };
     for simple_type in section.elements_mut() {
+        // Some readers, FMPy among them, take the first node for the type, be it a comment.
+        if let Some(at) = simple_type.children.iter().position(|node| node.as_element().is_some()) {
+            let comments = simple_type.children[..at].iter().any(|node| !matches!(node, Node::Text(_)));
+            if comments {
+                simple_type.children[..=at].rotate_right(1);
+            }
+        }
         let name = simple_type.get("name").unwrap_or("").to_string();
         let line = simple_type.line;
         if let Some((Kind::Enumeration, value)) = value_element_mut(simple_type)

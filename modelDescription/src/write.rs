@@ -60,6 +60,10 @@ fn wrap(out: &mut String, open: &str, text: &str, close: &str) {
 
 /// A reader turns line ends in attributes into spaces and `\r` into `\n`: what must survive is a reference.
 fn escape(out: &mut String, text: &str, attribute: bool) {
+    let plain = |b: u8| !matches!(b, b'&' | b'<' | b'>' | b'"' | b'\n' | b'\t' | b'\r');
+    if text.bytes().all(plain) {
+        return out.push_str(text);
+    }
     for c in text.chars() {
         match c {
             '&' => out.push_str("&amp;"),

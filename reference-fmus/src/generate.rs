@@ -1,6 +1,8 @@
-//! Model descriptions whose number of variables is a parameter: written, where the others are files.
+//! Model descriptions whose number of variables is a parameter: written, where the others are
+//! files.
 //!
-//! Value references follow [`crate::model`]: time 0 (present if the first variable is [`Variable::time`]), then 1, 2, … in order.
+//! Value references follow [`crate::model`]: time 0 (present if the first variable is
+//! [`Variable::time`]), then 1, 2, … in order.
 
 use std::fmt::Write;
 

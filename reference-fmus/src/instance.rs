@@ -1,8 +1,9 @@
 //! The life cycle of one instance: which call is legal when, and what it does.
 //!
-//! After FMI 2.0.4, section 3.2.3 (state machine of calling sequences). A refused call returns why, changes nothing and leaves the
-//! instance usable: stricter importers may give up, tests need not.
-//! Nothing in the calls of the integration loop allocates, locks or formats, unless it fails.
+//! After FMI 2.0.4, section 3.2.3 (state machine of calling sequences). A refused call returns
+//! why, changes nothing and leaves the instance usable: stricter importers may give up, tests
+//! need not. Nothing in the calls of the integration loop allocates, locks or formats, unless it
+//! fails.
 
 use crate::Reference;
 use crate::dual::Dual;
@@ -11,6 +12,7 @@ use crate::models::counting::COUNTED;
 use crate::xml::{Description, Type, Variable};
 use std::collections::BTreeSet;
 use std::ffi::CString;
+use std::io::Write;
 use std::sync::Mutex;
 
 /// `Err` says why a call was refused.
@@ -111,7 +113,8 @@ impl Instance {
                     self.v.integer[at] += 1;
                 }
             }
-            Oddity::Prints => println!("{function}"),
+            // Unlike println!, no panic if nobody listens.
+            Oddity::Prints => drop(writeln!(std::io::stdout(), "{function}")),
             _ => {}
         }
     }
@@ -272,7 +275,10 @@ impl Instance {
     pub fn get_event_indicators(&mut self, z: &mut [f64]) -> Outcome {
         self.require(INITIALIZED)?;
         self.sized(z.len(), self.model.indicators(), "event indicators")?;
-        self.refresh()?;
+        // Indicators are functions of states, parameters and discrete values: no evaluation needed.
+        if self.mode == INITIALIZATION {
+            self.refresh()?;
+        }
         self.model.event_indicators(&self.v, z);
         Ok(())
     }
@@ -527,7 +533,8 @@ fn is_state(description: &Description, variable: &Variable) -> bool {
     variable.kind == Type::Real && (1..=description.derivatives.len()).contains(&variable.reference)
 }
 
-/// When each variable may be set (FMI 2.0.4, table of section 3.2.3), and its part in directional derivatives.
+/// When each variable may be set (FMI 2.0.4, table of section 3.2.3), and its part in directional
+/// derivatives.
 fn rights(description: &Description) -> [Vec<u8>; 4] {
     let kinds = [Type::Real, Type::Integer, Type::Boolean, Type::String];
     let mut rights = kinds.map(|kind| vec![0; description.count(kind)]);

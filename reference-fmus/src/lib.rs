@@ -1,7 +1,8 @@
 //! Model-Exchange models with known answers, in one library whose GUID picks the model.
 //!
-//! Rust callers take the registry: [`names`], [`find`], and [`files`] to pack an FMU. C callers take the FMI 2.0 functions
-//! of [`abi`]. A model description is the one place that states a model's variables; the library reads it back.
+//! Rust callers take the registry: [`names`], [`find`], and [`files`] to pack an FMU. C callers
+//! take the FMI 2.0 functions of [`abi`]. A model description is the one place that states a
+//! model's variables; the library reads it back.
 //!
 //!     names ──► find("heat-rod:100") ──► Reference ──► files: modelDescription.xml (+ the caller's library) = FMU
 //!     fmi2Instantiate(guid) ──► Reference::by_guid ──► Instance (life cycle) ──► dyn Model (equations)
@@ -58,7 +59,8 @@ pub fn files(name: &str) -> Result<Export, Error> {
     Ok(Export { identifier, files })
 }
 
-/// An FMU's content; the caller adds this library as `binaries/<platform>/<identifier>.<so, dll or dylib>`.
+/// An FMU's content; the caller adds this library as `binaries/<platform>/<identifier>.<so, dll
+/// or dylib>`.
 #[derive(Clone, Debug)]
 pub struct Export {
     /// modelIdentifier, which names the library in the archive.

@@ -1,8 +1,8 @@
 //! What a model is: its equations, and nothing about FMI's call order.
 //!
 //! All values live in [`Values`], indexed by value reference, so an instance's whole state is one
-//! plain piece of data: it can be copied, compared and serialized without the model's help.
-//! Reals are laid out for the hot calls: 0 is time, 1..=n are the states, n+1..=2n their derivatives,
+//! plain piece of data: it can be copied, compared and serialized without the model's help. Reals
+//! are laid out for the hot calls: 0 is time, 1..=n are the states, n+1..=2n their derivatives,
 //! then everything else in the order of the model description.
 
 use crate::dual::Dual;
@@ -68,7 +68,8 @@ pub trait Model {
         Ok(())
     }
 
-    /// Derivatives and continuous outputs from time, states, inputs, parameters and discrete values.
+    /// Derivatives and continuous outputs from time, states, inputs, parameters and discrete
+    /// values.
     fn evaluate(&self, v: &mut Values);
 
     /// The same on dual numbers; `false` if the model provides no directional derivatives.

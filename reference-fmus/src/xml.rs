@@ -1,8 +1,9 @@
 //! Read back what our own model descriptions say.
 //!
-//! The XML is the one place that states names, value references, roles and start values; the library takes them
-//! from it, so that the two cannot disagree. This reads only what `xml/*.xml` and [`crate::generate`] write: attributes in double quotes, five
-//! entities, no CDATA. It is no XML parser.
+//! The XML is the one place that states names, value references, roles and start values; the
+//! library takes them from it, so that the two cannot disagree. This reads only what `xml/*.xml`
+//! and [`crate::generate`] write: attributes in double quotes, five entities, no CDATA. It is no
+//! XML parser.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
@@ -152,6 +153,9 @@ fn attribute(attributes: &str, name: &str) -> Option<String> {
 }
 
 fn unescape(text: &str) -> String {
+    if !text.contains('&') {
+        return text.to_owned();
+    }
     let plain = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");
     plain.replace("&apos;", "'").replace("&amp;", "&")
 }

@@ -22,7 +22,12 @@ pub fn amplification(j: MatRef<'_, f64>, mask: &Mask, h: f64) -> Result<Mat<f64>
 }
 
 /// R with A taken from another Jacobian: (I - hA)^-1 (I + h(J - A)), A = M∘J_old.
-pub fn stale_amplification(j_old: MatRef<'_, f64>, j: MatRef<'_, f64>, mask: &Mask, h: f64) -> Result<Mat<f64>> {
+pub fn stale_amplification(
+    j_old: MatRef<'_, f64>,
+    j: MatRef<'_, f64>,
+    mask: &Mask,
+    h: f64,
+) -> Result<Mat<f64>> {
     check_step(h)?;
     dense::check_square(j)?;
     let a = mask.apply(j_old)?;
@@ -118,7 +123,8 @@ fn growth_limit(lambda: c64, h: f64) -> f64 {
 /// a nominal that is missing, zero or not finite counts as 1.
 pub fn dominant_states(r: MatRef<'_, f64>, mu: c64, nominals: &[f64]) -> Result<Vec<(usize, f64)>> {
     let v = eigenvector(r, mu)?;
-    let nominal = |i: usize| nominals.get(i).map(|x| x.abs()).filter(|x| x.is_finite() && *x > 0.0).unwrap_or(1.0);
+    let nominal =
+        |i: usize| nominals.get(i).map(|x| x.abs()).filter(|x| x.is_finite() && *x > 0.0).unwrap_or(1.0);
     let size: Vec<f64> = v.iter().enumerate().map(|(i, z)| z.norm() / nominal(i)).collect();
     let largest = size.iter().fold(0.0, |m, &s| f64::max(m, s));
     let mut states: Vec<(usize, f64)> =
@@ -135,7 +141,8 @@ pub(crate) fn eigenvector(a: MatRef<'_, f64>, mu: c64) -> Result<Vec<c64>> {
         return Ok(vec![]);
     }
     let (b, d) = dense::balance(a);
-    let scale = (0..n).fold(mu.norm(), |m, k| (0..n).fold(m, |m, i| m.max(b[(i, k)].abs()))).max(f64::MIN_POSITIVE);
+    let scale =
+        (0..n).fold(mu.norm(), |m, k| (0..n).fold(m, |m, i| m.max(b[(i, k)].abs()))).max(f64::MIN_POSITIVE);
     // Beside the eigenvalue by some rounding errors: nearly singular, not singular.
     let shift = mu + c64::new(1.0, 0.5) * (scale * 1e-14);
     let m = Mat::from_fn(n, n, |i, k| c64::new(b[(i, k)], 0.0) - if i == k { shift } else { c64::ZERO });

@@ -20,8 +20,11 @@ pub struct Bridge {
 /// All bridges, the most even cuts first. Direction, self loops and repeated edges do not count; an edge that
 /// names no node below n is ignored.
 pub fn bridges(n: usize, edges: &[(usize, usize)]) -> Vec<Bridge> {
-    let mut pairs: Vec<(usize, usize)> =
-        edges.iter().filter(|(a, b)| a != b && *a < n && *b < n).map(|&(a, b)| (a.min(b), a.max(b))).collect();
+    let mut pairs: Vec<(usize, usize)> = edges
+        .iter()
+        .filter(|(a, b)| a != b && *a < n && *b < n)
+        .map(|&(a, b)| (a.min(b), a.max(b)))
+        .collect();
     pairs.sort_unstable();
     pairs.dedup();
     let mut next: Vec<Vec<usize>> = vec![vec![]; n];

@@ -67,7 +67,12 @@ pub fn criterion(j: MatRef<'_, f64>, h: f64, rule: Clustering) -> Result<Criteri
 
 /// (4.50) for a whole pair, with a mass matrix L and any ΔJ:
 /// Σ (λ~ - λ) ≈ tr(B^-1 E (I - B^-1 L)), B = L - τDf, E = τΔJ.
-pub fn first_order_sum(l: MatRef<'_, f64>, df: MatRef<'_, f64>, delta_j: MatRef<'_, f64>, tau: f64) -> Result<f64> {
+pub fn first_order_sum(
+    l: MatRef<'_, f64>,
+    df: MatRef<'_, f64>,
+    delta_j: MatRef<'_, f64>,
+    tau: f64,
+) -> Result<f64> {
     let (b, e) = pair(l, df, delta_j, tau)?;
     let left = dense::solve(b.as_ref(), e.as_ref())?;
     let right = Mat::<f64>::identity(l.nrows(), l.nrows()) - dense::solve(b.as_ref(), l)?;
@@ -77,14 +82,22 @@ pub fn first_order_sum(l: MatRef<'_, f64>, df: MatRef<'_, f64>, delta_j: MatRef<
 
 /// Eigenvalues of the pair (L + τΔJ, L - τDf + τΔJ), (4.3).
 pub fn pair_eigenvalues(
-    l: MatRef<'_, f64>, df: MatRef<'_, f64>, delta_j: MatRef<'_, f64>, tau: f64,
+    l: MatRef<'_, f64>,
+    df: MatRef<'_, f64>,
+    delta_j: MatRef<'_, f64>,
+    tau: f64,
 ) -> Result<Vec<c64>> {
     let (b, e) = pair(l, df, delta_j, tau)?;
     dense::eigenvalues(dense::solve((&b + &e).as_ref(), (l + &e).as_ref())?.as_ref())
 }
 
 /// (L - τDf, τΔJ), sizes checked.
-fn pair(l: MatRef<'_, f64>, df: MatRef<'_, f64>, delta_j: MatRef<'_, f64>, tau: f64) -> Result<(Mat<f64>, Mat<f64>)> {
+fn pair(
+    l: MatRef<'_, f64>,
+    df: MatRef<'_, f64>,
+    delta_j: MatRef<'_, f64>,
+    tau: f64,
+) -> Result<(Mat<f64>, Mat<f64>)> {
     check_step(tau)?;
     for m in [l, df, delta_j] {
         dense::check_square(m)?;

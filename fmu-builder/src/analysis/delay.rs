@@ -89,14 +89,24 @@ mod tests {
         let mut a = Mat::<f64>::zeros(8, 8);
         let (dxa, dya, dxb, dyb, xa, ya, xb, yb) = (0, 1, 2, 3, 4, 5, 6, 7);
         for (row, col, value) in [
-            (0, dxa, 1.0), (0, ya, -1.0),
-            (1, dya, 1.0), (1, xa, G_OVER_L + k), (1, xb, -k),
-            (2, dxa, h), (2, xa, -1.0),
-            (3, dya, h), (3, ya, -1.0),
-            (4, dxb, 1.0), (4, yb, -1.0),
-            (5, dyb, 1.0), (5, xb, G_OVER_L + k), (5, xa, -k),
-            (6, dxb, h), (6, xb, -1.0),
-            (7, dyb, h), (7, yb, -1.0),
+            (0, dxa, 1.0),
+            (0, ya, -1.0),
+            (1, dya, 1.0),
+            (1, xa, G_OVER_L + k),
+            (1, xb, -k),
+            (2, dxa, h),
+            (2, xa, -1.0),
+            (3, dya, h),
+            (3, ya, -1.0),
+            (4, dxb, 1.0),
+            (4, yb, -1.0),
+            (5, dyb, 1.0),
+            (5, xb, G_OVER_L + k),
+            (5, xa, -k),
+            (6, dxb, h),
+            (6, xb, -1.0),
+            (7, dyb, h),
+            (7, yb, -1.0),
         ] {
             a[(row, col)] = value;
         }
@@ -124,8 +134,16 @@ mod tests {
                 let closed = coupled_pendulums(k, h, G_OVER_L);
                 let general = contraction(pendulum_matrix(k, h).as_ref(), &[(1, 6), (5, 4)]).unwrap();
                 assert!((general.norm - closed.norm).abs() < 1e-12 * (1.0 + closed.norm), "h = {h}, k = {k}");
-                assert!((woodbury(k, h) - closed.norm).abs() < 1e-9 * (1.0 + closed.norm), "h = {h}, k = {k}");
-                assert!((general.radius - closed.radius).abs() < 1e-7, "{} {}", general.radius, closed.radius);
+                assert!(
+                    (woodbury(k, h) - closed.norm).abs() < 1e-9 * (1.0 + closed.norm),
+                    "h = {h}, k = {k}"
+                );
+                assert!(
+                    (general.radius - closed.radius).abs() < 1e-7,
+                    "{} {}",
+                    general.radius,
+                    closed.radius
+                );
             }
         }
     }
@@ -179,7 +197,10 @@ mod tests {
 
     #[test]
     fn odd_inputs() {
-        assert_eq!(contraction(Mat::zeros(0, 0).as_ref(), &[]).unwrap(), Contraction { norm: 0.0, radius: 0.0 });
+        assert_eq!(
+            contraction(Mat::zeros(0, 0).as_ref(), &[]).unwrap(),
+            Contraction { norm: 0.0, radius: 0.0 }
+        );
         assert!(contraction(Mat::identity(2, 2).as_ref(), &[(0, 2)]).is_err());
         assert_eq!(contraction(Mat::identity(2, 2).as_ref(), &[(0, 0)]).err(), Some(Error::Singular));
         assert!(between_blocks(Mat::identity(2, 2).as_ref(), 0.1, &[0]).is_err());

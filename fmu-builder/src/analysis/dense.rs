@@ -152,4 +152,20 @@ pub(crate) mod tests {
         let root = 5f64.sqrt() / 2.0;
         assert!((found[0] - (-1.5 - root)).abs() < 1e-14 && (found[1] - (-1.5 + root)).abs() < 1e-14);
     }
+
+    /// Above some 75 rows faer switches to a multishift algorithm; our own Schur form must agree with it.
+    #[test]
+    fn two_eigenvalue_algorithms_agree_on_large_matrices() {
+        let n = 110;
+        let a = Mat::from_fn(n, n, |i, k| {
+            let x = ((i * 37 + k * 101) % 97) as f64 / 97.0 - 0.5;
+            x + if i == k { -(i as f64) } else { 0.0 }
+        });
+        let faer = eigenvalues(a.as_ref()).unwrap();
+        let own = schur::complex_schur(&to_complex(a.as_ref())).unwrap().eigenvalues();
+        for z in &faer {
+            let gap = own.iter().map(|w| (w - z).norm()).fold(f64::INFINITY, f64::min);
+            assert!(gap < 1e-10, "{z} has no partner within {gap:e}");
+        }
+    }
 }

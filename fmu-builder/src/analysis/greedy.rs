@@ -103,7 +103,9 @@ mod tests {
         let meant = mat(&[&[0.0, 1.0], &[-1000.0, -1001.0]]);
         for a in [printed, meant] {
             for (h, fast) in [(0.1, [false, true]), (0.01, [false, true]), (0.001, [false, false])] {
-                for found in [union(std::slice::from_ref(&a), h, None), joint(std::slice::from_ref(&a), h, None)] {
+                for found in
+                    [union(std::slice::from_ref(&a), h, None), joint(std::slice::from_ref(&a), h, None)]
+                {
                     assert_eq!(found.unwrap(), Partition { fast: fast.to_vec(), stable: true }, "h = {h}");
                 }
             }
@@ -114,7 +116,10 @@ mod tests {
     #[test]
     fn eigenvalues_named_in_004_belong_to_39() {
         let mut found: Vec<f64> = dense::eigenvalues(mat(&[&[0.0, 1.0], &[-1000.0, -1001.0]]).as_ref())
-            .unwrap().iter().map(|z| z.re).collect();
+            .unwrap()
+            .iter()
+            .map(|z| z.re)
+            .collect();
         found.sort_by(f64::total_cmp);
         assert!((found[0] + 1000.0).abs() < 1e-9 && (found[1] + 1.0).abs() < 1e-9);
     }

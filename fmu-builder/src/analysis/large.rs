@@ -105,7 +105,8 @@ pub fn spectral_radius(j: &SparseJacobian, implicit: &[bool], h: f64) -> Result<
     }
     let mut products = 0;
     // Every frequency is present, and no symmetry of the model is shared.
-    let mut start: Vec<f64> = (0..n).map(|i| ((i + 1) as f64 * 0.618_033_988_749_895).fract() - 0.5 + 1e-3).collect();
+    let mut start: Vec<f64> =
+        (0..n).map(|i| ((i + 1) as f64 * 0.618_033_988_749_895).fract() - 0.5 + 1e-3).collect();
     for restart in 0..RESTARTS {
         let run = arnoldi(&step, &start, BASIS.min(n))?;
         products += run.h.ncols();
@@ -124,9 +125,8 @@ pub fn spectral_radius(j: &SparseJacobian, implicit: &[bool], h: f64) -> Result<
         }
         // The real part of the Ritz vector, plus a tenth of its imaginary one: a real start that
         // contains both vectors of a conjugate pair.
-        start = (0..n)
-            .map(|i| run.basis.iter().zip(&s).map(|(q, z)| q[i] * (z.re + 0.1 * z.im)).sum())
-            .collect();
+        start =
+            (0..n).map(|i| run.basis.iter().zip(&s).map(|(q, z)| q[i] * (z.re + 0.1 * z.im)).sum()).collect();
     }
     Ok(best)
 }
@@ -142,9 +142,14 @@ impl Step {
     fn new(j: &SparseJacobian, implicit: &[bool], h: f64) -> Result<Step> {
         check_step(h)?;
         if implicit.len() != j.n {
-            return Err(Error::Size { what: "the list of implicit rows", expected: j.n, found: implicit.len() });
+            return Err(Error::Size {
+                what: "the list of implicit rows",
+                expected: j.n,
+                found: implicit.len(),
+            });
         }
-        let mut triplets: Vec<Triplet<usize, usize, f64>> = (0..j.n).map(|i| Triplet::new(i, i, 1.0)).collect();
+        let mut triplets: Vec<Triplet<usize, usize, f64>> =
+            (0..j.n).map(|i| Triplet::new(i, i, 1.0)).collect();
         let kept = j.entries.iter().filter(|e| implicit[e.0]);
         triplets.extend(kept.map(|&(row, col, val)| Triplet::new(row, col, -h * val)));
         let matrix = SparseColMat::<usize, f64>::try_new_from_triplets(j.n, j.n, &triplets)
@@ -202,8 +207,8 @@ fn arnoldi(step: &Step, start: &[f64], m: usize) -> Result<Krylov> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::amplification::amplification;
     use crate::analysis::Mask;
+    use crate::analysis::amplification::amplification;
 
     /// Heat conduction in n cells with fixed ends: λ_k = -4κ sin²(kπ / (2(n + 1))).
     fn rod(n: usize, kappa: f64) -> SparseJacobian {

@@ -31,6 +31,8 @@
 //! integration and mixed mode integration* (Lund, 2021). Where a printed formula is wrong,
 //! the file that uses it says so.
 
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
 pub mod acceptance;
 pub mod amplification;
 pub mod bridges;

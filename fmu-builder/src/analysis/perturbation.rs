@@ -45,7 +45,12 @@ pub fn perturbation(j: MatRef<'_, f64>, mask: &Mask, h: f64) -> Result<Perturbat
     // I - (I - hJ)^-1 (I + hJ) = -2 (I - hJ)^-1 hJ and I - (I - hJ)^-1 = -(I - hJ)^-1 hJ.
     let hj = Mat::from_fn(n, n, |i, k| h * j[(i, k)]);
     let first_order = trace(&(&exact * h_delta * &exact * hj)).abs();
-    Ok(Perturbation { d_s: 2.0 * first_order, first_order, d1: trace(&m).abs(), d2: trace(&(&m * &m)).abs().sqrt() })
+    Ok(Perturbation {
+        d_s: 2.0 * first_order,
+        first_order,
+        d1: trace(&m).abs(),
+        d2: trace(&(&m * &m)).abs().sqrt(),
+    })
 }
 
 /// C1 and C2: a sum of |λ~ - λ| below C1, or of squares below C2, cannot reach the unit circle.
@@ -130,7 +135,8 @@ mod tests {
         let p = perturbation(j.as_ref(), &mask, h).unwrap();
         assert!((p.d_s - printed).abs() < 1e-15 && printed > 1e-4);
         let delta_j = Mat::from_fn(2, 2, |i, k| -h_delta[(i, k)] / h);
-        let schiela = crate::analysis::criterion::first_order_sum(i2.as_ref(), j.as_ref(), delta_j.as_ref(), h);
+        let schiela =
+            crate::analysis::criterion::first_order_sum(i2.as_ref(), j.as_ref(), delta_j.as_ref(), h);
         assert!((p.first_order - schiela.unwrap().abs()).abs() < 1e-15);
     }
 

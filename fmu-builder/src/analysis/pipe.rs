@@ -75,7 +75,10 @@ fn spectrum_is_that_of_003_20() {
     published.sort_by(f64::total_cmp);
     found.sort_by(f64::total_cmp);
     for (f, p) in found.iter().zip(&published) {
-        assert!((f - p).abs() < 0.01 * p.abs() || (*p > -1.0 && (f / p - 1.0).abs() < 0.06), "{f} is not {p}");
+        assert!(
+            (f - p).abs() < 0.01 * p.abs() || (*p > -1.0 && (f / p - 1.0).abs() < 0.06),
+            "{f} is not {p}"
+        );
     }
     assert!(lambda.iter().all(|z| z.im.abs() < 0.02 * z.norm()));
 }
@@ -84,10 +87,12 @@ fn spectrum_is_that_of_003_20() {
 #[test]
 fn bidiagonal_sparsing_is_accepted() {
     let (j, h) = (pipe(1.0), 0.01);
-    let exact: Vec<c64> = dense::eigenvalues(j.as_ref()).unwrap().iter().map(|&l| exact_eigenvalue(l, h)).collect();
+    let exact: Vec<c64> =
+        dense::eigenvalues(j.as_ref()).unwrap().iter().map(|&l| exact_eigenvalue(l, h)).collect();
     let judge = |mask: &Mask| {
         let r = amplification(j.as_ref(), mask, h).unwrap();
-        accept(&exact, &dense::eigenvalues(r.as_ref()).unwrap(), Tolerance { rho: 0.1, rho_min: 1e-4 }).unwrap()
+        accept(&exact, &dense::eigenvalues(r.as_ref()).unwrap(), Tolerance { rho: 0.1, rho_min: 1e-4 })
+            .unwrap()
     };
     let verdict = judge(&bidiagonal());
     assert!(verdict.accepted, "ratio {}", verdict.ratio);
@@ -95,15 +100,28 @@ fn bidiagonal_sparsing_is_accepted() {
     assert!(!judge(&Mask::from_fn(25, |i, k| i < 15 && bidiagonal().keeps(i, k))).accepted);
 }
 
-/// 003, Figure 1 over operating points.
+/// 003, Figure 1: over operating points the first-order d_S stays below the actual Σ|λ~ - λ|, and d2 catches it.
+/// The figure's data are not given, so its numbers cannot be compared, only its message:
+/// - d_S underestimates at every step size, up to a hundred times here, through cancellation in real spectra;
+/// - d2 is never below sqrt Σ|λ~ - λ|²: no perturbation is missed;
+/// - at h = 0.1 s d2 is within a factor of 3 of the actual sum. At smaller h it is far above: the species and the gas
+///   temperature perturb each other across a gap in the spectrum, which moves no eigenvalue much but enters tr M²
+///   (see `perturbation`).
 #[test]
-fn figure_1() {
-    let h = 0.01;
-    for heat in [0.5, 1.0, 2.0, 4.0, 8.0] {
-        let j = pipe(heat);
-        let p = perturbation(j.as_ref(), &bidiagonal(), h).unwrap();
-        let (sum, rms) = actual(j.as_ref(), &bidiagonal(), h).unwrap();
-        eprintln!("heat {heat}: d_s {:e} fo {:e} d1 {:e} d2 {:e} sum {sum:e} rms {rms:e}", p.d_s, p.first_order, p.d1, p.d2);
+fn figure_1_d_s_underestimates_and_d2_does_not() {
+    for h in [0.001, 0.01, 0.1] {
+        for heat in [0.1, 0.5, 1.0, 2.0] {
+            let j = pipe(heat);
+            let p = perturbation(j.as_ref(), &bidiagonal(), h).unwrap();
+            let (sum, rms) = actual(j.as_ref(), &bidiagonal(), h).unwrap();
+            let at =
+                format!("h = {h}, heat = {heat}: d_S {:e}, d1 {:e}, d2 {:e}, sum {sum:e}", p.d_s, p.d1, p.d2);
+            assert!(p.d_s < sum && p.first_order < 0.5 * sum, "{at}");
+            assert!(p.d1 <= sum * (1.0 + 1e-9), "{at}");
+            assert!(p.d2 >= rms, "{at}");
+            if h == 0.1 {
+                assert!(p.d2 > sum / 3.0 && p.d2 < 3.0 * sum, "{at}");
+            }
+        }
     }
-    panic!();
 }

@@ -102,16 +102,9 @@ impl Schur {
     /// Algorithm 4.1: bring the flagged diagonal elements to the top, order kept within
     /// flagged and unflagged ones.
     pub fn sort_to_top(&mut self, flag: &[bool]) {
-        let mut flag = flag.to_vec();
-        flag.resize(self.t.nrows(), false);
-        let mut top = 0;
-        for i in 0..flag.len() {
-            if flag[i] {
-                for k in (top..i).rev() {
-                    self.swap(k);
-                }
-                top += 1;
-            }
+        let chosen = flag.iter().take(self.t.nrows()).enumerate().filter(|f| *f.1);
+        for (top, (i, _)) in chosen.enumerate() {
+            (top..i).rev().for_each(|k| self.swap(k));
         }
     }
 
@@ -284,10 +277,7 @@ fn cluster(values: &[c64], gap: f64) -> Vec<Vec<usize>> {
             }
         }
     }
-    (0..n)
-        .filter(|&k| label[k] == k)
-        .map(|k| (0..n).filter(|&i| label[i] == k).collect())
-        .collect()
+    (0..n).filter(|&k| label[k] == k).map(|k| (0..n).filter(|&i| label[i] == k).collect()).collect()
 }
 
 /// X from the form with the group on top, Y from the one with it at the bottom.

@@ -44,7 +44,11 @@ pub fn step_advice(samples: &[Mat<f64>], h: f64) -> Result<StepAdvice> {
         return Err(Error::NoSamples);
     }
     let mut advice = StepAdvice {
-        explicit_limit: f64::INFINITY, limited_by: None, unresolved: vec![], stiffness: 0.0, proposed: h,
+        explicit_limit: f64::INFINITY,
+        limited_by: None,
+        unresolved: vec![],
+        stiffness: 0.0,
+        proposed: h,
     };
     for (sample, j) in samples.iter().enumerate() {
         let spectrum = dense::eigenvalues(j.as_ref())?;
@@ -68,7 +72,9 @@ pub fn step_advice(samples: &[Mat<f64>], h: f64) -> Result<StepAdvice> {
             }
         }
     }
-    advice.unresolved.sort_by(|a, b| b.lambda.norm().total_cmp(&a.lambda.norm()).then(a.sample.cmp(&b.sample)));
+    advice
+        .unresolved
+        .sort_by(|a, b| b.lambda.norm().total_cmp(&a.lambda.norm()).then(a.sample.cmp(&b.sample)));
     if let Some(fastest) = advice.unresolved.first() {
         advice.proposed = round_down(RESOLVED / fastest.lambda.norm());
     }

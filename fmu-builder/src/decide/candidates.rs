@@ -25,7 +25,11 @@ const EXHAUSTIVE: usize = 4;
 /// Up to this many states single entries are dropped.
 const SPARSING: usize = 150;
 
-pub fn candidates(material: &Material, wish: &Wish, warnings: &mut Vec<String>) -> Result<Vec<Candidate>, Error> {
+pub fn candidates(
+    material: &Material,
+    wish: &Wish,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<Candidate>, Error> {
     let n = material.n;
     let pins = pins(material, wish)?;
     let pinned = |mut rows: Vec<bool>| {
@@ -45,7 +49,9 @@ pub fn candidates(material: &Material, wish: &Wish, warnings: &mut Vec<String>) 
                 rows.push(("all explicit".into(), explicit.clone()));
                 rows.push(("all implicit".into(), full.clone()));
             }
-            rows.extend(partitions(material, warnings).into_iter().map(|(label, rows)| (label, pinned(rows))));
+            rows.extend(
+                partitions(material, warnings).into_iter().map(|(label, rows)| (label, pinned(rows))),
+            );
             if rows.is_empty() {
                 rows.push(("all implicit".into(), full.clone()));
             }
@@ -90,7 +96,9 @@ fn pins(material: &Material, wish: &Wish) -> Result<Vec<Option<bool>>, Error> {
                 if matches(name, state) {
                     found = true;
                     if *pin == Some(!value) {
-                        return Err(Error::Request(format!("{state} is named by both --fast and --slow; drop one")));
+                        return Err(Error::Request(format!(
+                            "{state} is named by both --fast and --slow; drop one"
+                        )));
                     }
                     *pin = Some(value);
                 }
@@ -198,7 +206,8 @@ fn judge(material: &Material, rows: &[bool], kept: &[bool]) -> Verdict {
         };
         radius = radius.max(judged.spectral_radius);
         let stable_with_margin = !any_explicit
-            || amplification::modes(jacobian.as_ref(), &mask, MARGIN * material.h).is_ok_and(|modes| modes.stable);
+            || amplification::modes(jacobian.as_ref(), &mask, MARGIN * material.h)
+                .is_ok_and(|modes| modes.stable);
         if judged.stable && stable_with_margin {
             continue;
         }
@@ -209,12 +218,8 @@ fn judge(material: &Material, rows: &[bool], kept: &[bool]) -> Verdict {
             let r = amplification::amplification(jacobian.as_ref(), &mask, h).ok()?;
             dominant_states(r.as_ref(), worst.discrete, &material.scales).ok()
         });
-        let names: Vec<&str> = states
-            .iter()
-            .flatten()
-            .take(4)
-            .map(|&(state, _)| material.names()[state].as_str())
-            .collect();
+        let names: Vec<&str> =
+            states.iter().flatten().take(4).map(|&(state, _)| material.names()[state].as_str()).collect();
         let limit = step_advice::step_advice(&material.dense, material.h).ok();
         let message = format!(
             "explicit rows are not stable with a step of {}: the mode with eigenvalue {} is multiplied by {:.4} \
@@ -222,12 +227,19 @@ fn judge(material: &Material, rows: &[bool], kept: &[bool]) -> Verdict {
             format_duration(material.h),
             worst.map_or("?".into(), |worst| complex(worst.continuous.re, worst.continuous.im)),
             worst.map_or(f64::NAN, |worst| worst.discrete.norm()),
-            if judged.stable { format!(" if it were {MARGIN} times longer, and that margin is kept") } else { String::new() },
+            if judged.stable {
+                format!(" if it were {MARGIN} times longer, and that margin is kept")
+            } else {
+                String::new()
+            },
             if names.is_empty() { "no single state".to_string() } else { names.join(", ") },
-            limit.filter(|limit| limit.explicit_limit.is_finite()).map_or("a shorter step".into(), |limit| format!(
-                "--step {} or less, where even explicit Euler is stable",
-                format_duration(limit.explicit_limit / MARGIN).replace(' ', "")
-            )),
+            limit.filter(|limit| limit.explicit_limit.is_finite()).map_or(
+                "a shorter step".into(),
+                |limit| format!(
+                    "--step {} or less, where even explicit Euler is stable",
+                    format_duration(limit.explicit_limit / MARGIN).replace(' ', "")
+                )
+            ),
         );
         return Verdict::Unstable { message, spectral_radius: radius };
     }
@@ -263,9 +275,11 @@ fn sparsed(material: &Material, _stable: &[Candidate]) -> Option<Candidate> {
     }
     let rows: Vec<bool> = (0..n).map(|row| material.pattern.range(row).any(|entry| kept[entry])).collect();
     match judge(material, &rows, &kept) {
-        Verdict::Stable(spectral_radius) => {
-            Some(Candidate { label: format!("sparsed to {count} of {} entries", kept.len()), kept, spectral_radius })
-        }
+        Verdict::Stable(spectral_radius) => Some(Candidate {
+            label: format!("sparsed to {count} of {} entries", kept.len()),
+            kept,
+            spectral_radius,
+        }),
         Verdict::Unstable { .. } => None,
     }
 }

@@ -40,7 +40,8 @@ impl<'a> Material<'a> {
             declared.unwrap_or(if magnitude > 0.0 { magnitude } else { 1.0 })
         });
         let scales: Vec<f64> = scales.collect();
-        let finite = studied.samples.iter().filter(|sample| sample.jacobian.iter().all(|value| value.is_finite()));
+        let finite =
+            studied.samples.iter().filter(|sample| sample.jacobian.iter().all(|value| value.is_finite()));
         let samples: Vec<_> = finite.collect();
         let dense = if n == 0 || n > DENSE {
             Vec::new()

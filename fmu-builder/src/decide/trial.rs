@@ -109,7 +109,10 @@ pub fn choose(
         _ => run.iter().copied().min_by(|&a, &b| error_of(a).total_cmp(&error_of(b))),
     };
     let Some(best) = best else {
-        let why = trials.iter().find_map(|trial| trial.failed.clone()).unwrap_or_else(|| "none could be run".into());
+        let why = trials
+            .iter()
+            .find_map(|trial| trial.failed.clone())
+            .unwrap_or_else(|| "none could be run".into());
         return Err(Error::Request(format!(
             "no plan survives the run with a step of {}: {why}. Try a shorter --step",
             format_duration(material.h)
@@ -278,8 +281,9 @@ fn stable_when_stale(material: &Material, candidate: &Candidate) -> bool {
     // Pairs grow with the square of the samples.
     let stride = material.dense.len().div_ceil(if material.n > 60 { 4 } else { 8 });
     let samples: Vec<_> = material.dense.iter().step_by(stride).cloned().collect();
-    let mask =
-        Mask::from_fn(material.n, |i, j| material.pattern.find(i, j).is_some_and(|entry| candidate.kept[entry]));
+    let mask = Mask::from_fn(material.n, |i, j| {
+        material.pattern.find(i, j).is_some_and(|entry| candidate.kept[entry])
+    });
     stale::stale(&samples, &mask, material.h).is_ok_and(|stale| stale.stable)
 }
 
@@ -314,8 +318,10 @@ pub fn errors(reference: &[Vec<f64>], simulated: &[Vec<f64>]) -> Vec<f64> {
             let values = reference[..points].iter().map(|point| point[quantity]);
             let low = values.clone().fold(f64::INFINITY, f64::min);
             let high = values.clone().fold(f64::NEG_INFINITY, f64::max);
-            let squares: f64 =
-                values.zip(&simulated[..points]).map(|(value, point)| (value - point[quantity]).powi(2)).sum();
+            let squares: f64 = values
+                .zip(&simulated[..points])
+                .map(|(value, point)| (value - point[quantity]).powi(2))
+                .sum();
             let deviation = (squares / points as f64).sqrt();
             // What stands still is measured by its size, and zero by nothing.
             let size = low.abs().max(high.abs());

@@ -76,7 +76,8 @@ impl Bench {
             let status = fmu.do_step(time, self.step);
             measured.times.push(step.elapsed().as_secs_f64());
             if !status.is_usable() {
-                measured.failed = Some(format!("fmi2DoStep at t = {time} returned {}{}", status.name(), said(&log)));
+                measured.failed =
+                    Some(format!("fmi2DoStep at t = {time} returned {}{}", status.name(), said(&log)));
                 break;
             }
             if k % 256 == 0 {

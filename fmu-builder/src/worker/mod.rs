@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 pub use bench::{Bench, Measured};
 pub use simulate::{Simulate, Simulated};
-pub use study::{Declared, Sample, Studied, Study, StructureFound};
+pub use study::{Declared, Sample, StructureFound, Studied, Study};
 
 /// The unpacked Model-Exchange FMU and the run to study.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -170,13 +170,15 @@ impl Reference {
                 // A step cut short by a limit says little about the next one.
                 self.next = (length * growth).max(if reach == limit { self.next } else { 0.0 });
                 let mut end = std::mem::take(&mut self.table[0]);
-                let located = self.finish(session, &start, &f_start, &mut end, length, reach, jump && reach == limit);
+                let located =
+                    self.finish(session, &start, &f_start, &mut end, length, reach, jump && reach == limit);
                 self.table[0] = end;
                 self.f_start = f_start;
                 debug_assert_eq!(self.table[0].len(), n);
                 return located;
             }
-            let shrink = if error.is_finite() { (0.9 * error.powf(-1.0 / order)).clamp(0.1, 0.7) } else { 0.1 };
+            let shrink =
+                if error.is_finite() { (0.9 * error.powf(-1.0 / order)).clamp(0.1, 0.7) } else { 0.1 };
             length = (length * shrink).max(self.shortest);
             self.next = length;
         }
@@ -300,7 +302,11 @@ impl Reference {
             if error <= 1.0 {
                 let own = self.table[0].clone();
                 expect(session.place(at, &own, false), "fmi2SetContinuousStates", &session.log)?;
-                expect(session.inner.get_event_indicators(&mut self.z), "fmi2GetEventIndicators", &session.log)?;
+                expect(
+                    session.inner.get_event_indicators(&mut self.z),
+                    "fmi2GetEventIndicators",
+                    &session.log,
+                )?;
                 if session.z.iter().zip(&self.z).any(|(a, b)| (*a > 0.0) != (*b > 0.0)) {
                     x = own;
                 }

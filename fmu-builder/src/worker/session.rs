@@ -120,7 +120,11 @@ impl Session {
         set_start_values(&mut inner, experiment, &log)?;
         let mut signals = Signals::read(experiment)?;
         reporter.phase("fmi2SetupExperiment");
-        expect(inner.setup_experiment(subject.tolerance, experiment.start, None), "fmi2SetupExperiment", &log)?;
+        expect(
+            inner.setup_experiment(subject.tolerance, experiment.start, None),
+            "fmi2SetupExperiment",
+            &log,
+        )?;
         reporter.phase("fmi2EnterInitializationMode");
         expect(inner.enter_initialization_mode(), "fmi2EnterInitializationMode", &log)?;
         if let Some(signals) = &mut signals {
@@ -165,11 +169,7 @@ impl Session {
                 return Err(format!("the FMU ended the simulation at t = {}{}", self.time, said(&self.log)));
             }
             if !info.another_iteration_needed() {
-                expect(
-                    self.inner.enter_continuous_time_mode(),
-                    "fmi2EnterContinuousTimeMode",
-                    &self.log,
-                )?;
+                expect(self.inner.enter_continuous_time_mode(), "fmi2EnterContinuousTimeMode", &self.log)?;
                 self.next_event = info.next_event_time().unwrap_or(f64::INFINITY);
                 return Ok(());
             }

@@ -6,7 +6,6 @@ use super::session::{self, Signals, instantiate, said};
 use crate::child::Reporter;
 use crate::experiment::Value;
 use fmu_runtime::instance::Instance;
-use fmu_runtime::plan::Plan;
 use serde::{Deserialize, Serialize};
 use std::ffi::CString;
 use std::time::Instant;

@@ -259,7 +259,8 @@ impl Study {
                 let noise = point.noise.get(&place).copied().unwrap_or(0.0);
                 // Differences of a curved function are off by a share of themselves; a wrong formula is off by more.
                 let off = (said - found).abs();
-                if !said.is_finite() || off > 0.05 * said.abs().max(found.abs()) + 100.0 * noise + 1e-6 * size {
+                if !said.is_finite() || off > 0.05 * said.abs().max(found.abs()) + 100.0 * noise + 1e-6 * size
+                {
                     return Ok(Some(format!(
                         "of der({}) with respect to {}: it says {said:.6e}, differences say {found:.6e}",
                         states.names[row], states.names[column]
@@ -272,7 +273,11 @@ impl Study {
 
     /// Seconds of an evaluation and of a directional derivative: the fastest of several batches, since
     /// everything else on this machine only adds.
-    fn measure(&self, session: &mut Session, entries: &[(u32, u32, bool)]) -> Result<(f64, Option<f64>), String> {
+    fn measure(
+        &self,
+        session: &mut Session,
+        entries: &[(u32, u32, bool)],
+    ) -> Result<(f64, Option<f64>), String> {
         let n = session.x.len();
         if n == 0 {
             return Ok((0.0, None));
@@ -505,7 +510,8 @@ impl Prober {
             let values = || points.iter().map(|point| point.entries.get(&place).copied().unwrap_or(0.0));
             let low = values().fold(f64::INFINITY, f64::min);
             let high = values().fold(f64::NEG_INFINITY, f64::max);
-            let noise = points.iter().filter_map(|point| point.noise.get(&place)).fold(0.0, |a, &b| f64::max(a, b));
+            let noise =
+                points.iter().filter_map(|point| point.noise.get(&place)).fold(0.0, |a, &b| f64::max(a, b));
             let size = low.abs().max(high.abs());
             let steady = high - low <= 20.0 * noise + 1e-6 * size;
             let declared = pattern.variation(entry) == Variation::Constant;

@@ -4,10 +4,10 @@
 //!     v := -e v                when h ≤ 0 and v < 0
 //!     h := 0, v := 0, at rest  when the speed after an impact is below v_min
 //!
-//! Exact from h(0) = h0, v(0) = 0: with V = √(2 g h0), impact number n (from 1) is at
-//! t_n = V/g (1 + 2 (e + e² + … + e^(n-1))) and leaves with speed eⁿ V. With the defaults V = 4.43, e = 0.7, v_min = 0.1:
-//! e¹¹ V = 0.088 < v_min, so impact 11 at t = 2.4754 s is the last.
-//! After the Modelica classic and the model of the same name in the Modelica Association's Reference FMUs.
+//! Exact from h(0) = h0, v(0) = 0: with V = √(2 g h0), impact number n (from 1) is at t_n = V/g
+//! (1 + 2 (e + e² + … + e^(n-1))) and leaves with speed eⁿ V. With the defaults V = 4.43, e =
+//! 0.7, v_min = 0.1: e¹¹ V = 0.088 < v_min, so impact 11 at t = 2.4991 s is the last. After the
+//! Modelica classic and the model of the same name in the Modelica Association's Reference FMUs.
 
 use crate::model::{Event, Model, Values};
 

@@ -1,7 +1,8 @@
 //! Models that go wrong on purpose, one fault each, for testing refusals and limits.
 //!
-//! [`Decay`] with an [`Oddity`] or a failing initialization, x' = -k x otherwise; [`Nan`]; [`Pair`], the linear
-//! x' = y - x, y' = k (x - y), whose description or directional derivative lies; [`Chatter`]; [`Diverging`].
+//! [`Decay`] with an [`Oddity`] or a failing initialization, x' = -k x otherwise; [`Nan`];
+//! [`Pair`], the linear x' = y - x, y' = k (x - y), whose description or directional derivative
+//! lies; [`Chatter`]; [`Diverging`].
 
 use crate::dual::{Dual, Num};
 use crate::model::{Event, Model, Oddity, Values};
@@ -55,8 +56,8 @@ impl Model for Nan {
     }
 }
 
-/// x' = y - x, y' = k (x - y). Twice the true ∂y'/∂y in the directional derivative if `wrong_slope`;
-/// otherwise none is provided, and it is the description that hides ∂y'/∂x.
+/// x' = y - x, y' = k (x - y). Twice the true ∂y'/∂y in the directional derivative if
+/// `wrong_slope`; otherwise none is provided, and it is the description that hides ∂y'/∂x.
 pub struct Pair {
     pub wrong_slope: bool,
 }

@@ -5,8 +5,9 @@
 //!     every Ts:  e = setpoint - x1,  I := I + Ki Ts e,  u := Kp e + I
 //!
 //! The sample at the start counts. Exact: between samples the plant is linear with u held, so
-//! x1(t+s) = u + (x1 - u - c) exp(-s) + c exp(-s/tau), x2(t+s) = u + (x2 - u) exp(-s/tau), c = (x2 - u) tau/(tau - 1).
-//! At rest x1 = x2 = u = setpoint. Sample times are t0 + k Ts, counted, never accumulated.
+//! x1(t+s) = u + (x1 - u - c) exp(-s) + c exp(-s/tau), x2(t+s) = u + (x2 - u) exp(-s/tau), c =
+//! (x2 - u) tau/(tau - 1). At rest x1 = x2 = u = setpoint. Sample times are t0 + k Ts, counted,
+//! never accumulated.
 
 use crate::model::{Event, Model, Values};
 

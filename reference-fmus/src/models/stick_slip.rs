@@ -1,17 +1,21 @@
-//! A mass on a moving belt, held by a spring: the belt drags it along (stick) until the spring tears it loose (slip).
+//! A mass on a moving belt, held by a spring: the belt drags it along (stick) until the spring
+//! tears it loose (slip).
 //!
 //!     x' = v
 //!     m v' = F(mode) - k x,  F = ±F_kinetic while v ≠ v_belt
 //!     v = v_belt, F = k x    while |k x| ≤ F_static
 //!
-//! `mode`: -1 slower than the belt (F = +F_kinetic), 0 sticking, +1 faster (F = -F_kinetic). Coming to the belt's speed it
-//! tries to stick; a second pass of the event iteration decides whether static friction can hold it.
+//! `mode`: -1 slower than the belt (F = +F_kinetic), 0 sticking, +1 faster (F = -F_kinetic).
+//! Coming to the belt's speed it tries to stick; a second pass of the event iteration decides
+//! whether static friction can hold it.
 //!
-//! Exact limit cycle, ω = √(k/m), θ = atan(ω (F_static - F_kinetic) / (k v_belt)):
-//! slip lasts (2π - 2θ)/ω, from x = F_static/k to (2 F_kinetic - F_static)/k, both at v = v_belt; then stick lasts
-//! 2 (F_static - F_kinetic)/(k v_belt). Defaults: θ = 1.1071, slip 0.40689 s + stick 0.4 s = 0.80689 s. Starting to stick at x = 0
-//! it slips first at t = 0.4 s.
-//! (seed 000, 2.2.4 names bearing friction among the parts of its robot.)
+//! Exact limit cycle, with ω = √(k/m) and θ = atan(ω (F_static - F_kinetic)/(k v_belt)):
+//!
+//!     slip    (2π - 2θ)/ω                             from x = F_static/k to (2 F_kinetic - F_static)/k
+//!     stick   2 (F_static - F_kinetic)/(k v_belt)     back again
+//!
+//! Defaults: θ = 1.1071, slip 0.40689 s, stick 0.4 s, period 0.80689 s. Sticking from x = 0 it
+//! first comes loose at t = 0.4 s.
 
 use crate::model::{Event, Model, Values};
 

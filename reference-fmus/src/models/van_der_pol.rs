@@ -3,10 +3,11 @@
 //!     x' = v
 //!     v' = ((1 - x²) v - x) / eps,   eps = 1e-3,   x(0) = 2, v(0) = 0
 //!
-//! With y'' - µ (1 - y²) y' + y = 0, time divided by µ and eps = µ⁻²: µ = 31.6 here. On the slow branches the
-//! fast eigenvalue is (1 - x²)/eps, down to -3000; during the jumps it is positive, up to +1000.
-//! Period: 3 - 2 ln 2 + 7.0143 eps^(2/3) + … = 1.68 s (Dorodnitsyn); 1.6659 s numerically. Amplitude 2.00 …
-//! Nonlinear test for state-dependent stiffness (seed 002, chapter 4, treats such problems with Rosenbrock methods).
+//! With y'' - µ (1 - y²) y' + y = 0, time divided by µ and eps = µ⁻²: µ = 31.6 here. On the slow
+//! branches the fast eigenvalue is (1 - x²)/eps, down to -3000; during the jumps it is positive,
+//! up to +1000. Period: 3 - 2 ln 2 + 7.0143 eps^(2/3) + … = 1.684 s (Dorodnitsyn); 1.68007 s
+//! numerically. Amplitude 2.0049. Nonlinear test for state-dependent stiffness (seed 002, chapter
+//! 4, treats such problems with Rosenbrock methods).
 
 use crate::dual::Num;
 use crate::model::{Model, differentiable};

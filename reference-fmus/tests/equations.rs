@@ -1,0 +1,354 @@
+//! The models against values worked out by hand, and against the answers that their headers
+//! promise.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+use common::{Rig, all_close, close};
+use reference_fmus::model::Values;
+use std::f64::consts::PI;
+
+#[test]
+fn dahlquist() {
+    let mut rig = Rig::running("dahlquist", &[("k", 2.0), ("x0", 3.0)]);
+    assert_eq!(rig.x(), [3.0]);
+    assert_eq!(rig.f(0.0, &[5.0]), [-10.0]);
+}
+
+/// On the exact solution x = g the derivative is g', whatever L.
+#[test]
+fn prothero_robinson() {
+    let mut rig = Rig::running("prothero-robinson", &[("w", 2.0)]);
+    close(rig.f(0.3, &[0.6f64.sin()])[0], 2.0 * 0.6f64.cos(), 1e-9);
+    close(rig.f(0.3, &[0.6f64.sin() + 1e-3])[0], 2.0 * 0.6f64.cos() - 1e3, 1e-9);
+    close(rig.get("error"), 1e-3, 1e-12);
+}
+
+#[test]
+fn van_der_pol() {
+    let mut rig = Rig::running("van-der-pol", &[]);
+    all_close(&rig.f(0.0, &[2.0, 0.5]), &[0.5, (-3.0 * 0.5 - 2.0) / 1e-3], 1e-14);
+}
+
+/// Impact n at V/g (1 + 2 (e + … + e^(n-1))), here found by flying the exact parabolas.
+#[test]
+fn bouncing_ball() {
+    let mut rig = Rig::running("bouncing-ball", &[]);
+    assert_eq!(rig.f(0.0, &[1.0, 0.3]), [0.3, -9.81]);
+    let speed = (2.0f64 * 9.81).sqrt();
+    for n in 1..=11 {
+        let mut z = [f64::NAN];
+        rig.it.set_continuous_states(&[-1e-12, -speed * 0.7f64.powi(n - 1)]).unwrap();
+        rig.it.get_event_indicators(&mut z).unwrap();
+        assert!(z[0] < 0.0);
+        rig.event();
+        assert_eq!(rig.integer("bounces"), n);
+        rig.it.get_event_indicators(&mut z).unwrap();
+        assert!(z[0] > 0.0);
+        let up = speed * 0.7f64.powi(n);
+        close(rig.x()[1], if up < 0.1 { 0.0 } else { up }, 1e-12);
+    }
+    assert_eq!(rig.f(3.0, &[0.0, 0.0]), [0.0, 0.0]);
+}
+
+/// Integrated with small steps, the time between two breakaways is the exact period.
+#[test]
+fn stick_slip_period() {
+    let mut rig = Rig::running("stick-slip", &[]);
+    let (h, mut x, mut z, mut loose, mut mode) = (1e-5, rig.x(), [0.0; 2], Vec::new(), 0);
+    for k in 0..220_000 {
+        let t = f64::from(k) * h;
+        x = rig.rk4(t, h, &x);
+        rig.f(t + h, &x);
+        rig.it.get_event_indicators(&mut z).unwrap();
+        if z.iter().any(|&z| z <= 0.0) {
+            rig.event();
+            x = rig.x();
+            let new = rig.integer("mode");
+            if mode == 0 && new == -1 {
+                loose.push(t + h);
+            }
+            mode = new;
+        }
+    }
+    let theta = 2.0f64.atan();
+    let period = (2.0 * PI - 2.0 * theta) / 10.0 + 0.4;
+    close(period, 0.80689, 1e-5);
+    close(loose[0], 0.4, 2e-5);
+    close(loose[1] - loose[0], period, 1e-4);
+    close(loose[2] - loose[1], period, 1e-4);
+}
+
+/// Against the exact discrete map of the header, over 100 samples.
+#[test]
+fn sampled_controller() {
+    let mut rig = Rig::running("sampled-controller", &[]);
+    let (mut x1, mut x2, mut i, tau, ts) = (0.0, 0.0, 0.0, 1e-3, 1e-2);
+    let mut x = rig.x();
+    for k in 0..100 {
+        let e = 1.0 - x1;
+        i += 3.0 * ts * e;
+        let u = 2.0 * e + i;
+        close(rig.get("u"), u, 1e-6);
+        let c = (x2 - u) * tau / (tau - 1.0);
+        let (slow, fast) = ((-ts).exp(), (-ts / tau).exp());
+        (x1, x2) = (u + (x1 - u - c) * slow + c * fast, u + (x2 - u) * fast);
+        for j in 0..100 {
+            x = rig.rk4(f64::from(k) * ts + f64::from(j) * 1e-4, 1e-4, &x);
+        }
+        rig.f(f64::from(k + 1) * ts, &x);
+        rig.it.enter_event_mode().unwrap();
+        let next = rig.it.new_discrete_states().unwrap().next_time.unwrap();
+        close(next, f64::from(k + 2) * ts, 1e-15);
+        rig.it.enter_continuous_time_mode().unwrap();
+        close(x[0], x1, 1e-6);
+    }
+    assert_eq!(rig.integer("samples"), 101);
+}
+
+/// (35)-(38) of seed 004 by hand; and the energy is constant along the flow.
+#[test]
+fn spring_pendulum() {
+    let mut rig = Rig::running("spring-pendulum", &[]);
+    let start = rig.x();
+    all_close(&start, &[1.5, 0.0, PI / 4.0, 0.0], 1e-15);
+    let root = 0.5f64.sqrt();
+    all_close(&rig.f(0.0, &start), &[0.0, -17.5 + 9.81 * root, 0.0, -9.81 / 2.5 * root], 1e-14);
+    let d = rig.f(0.0, &[1.0, 2.0, PI / 2.0, 3.0]);
+    all_close(&d, &[2.0, 18.0 - 35.0 / 3.0, 3.0, -9.81 / 2.0 - 6.0], 1e-14);
+    let energy = |x: &[f64]| {
+        let l = 1.0 + x[0];
+        1.5 * (x[1] * x[1] + l * l * x[3] * x[3]) + 17.5 * x[0] * x[0] - 3.0 * 9.81 * l * x[2].cos()
+    };
+    let mut x = start.clone();
+    (0..2000).for_each(|k| x = rig.rk4(f64::from(k) * 1e-3, 1e-3, &x));
+    close(energy(&x), energy(&start), 1e-9);
+}
+
+#[test]
+fn stiff_pair() {
+    let mut rig = Rig::running("stiff-pair", &[]);
+    assert_eq!(rig.f(0.0, &[2.0, 3.0]), [3.0, -5003.0]);
+    // x = (1000 exp(-t) - exp(-1000 t))/999 satisfies them.
+    let (t, slow, fast) = (0.002f64, (-0.002f64).exp(), (-2.0f64).exp());
+    let x = [(1000.0 * slow - fast) / 999.0, 1000.0 * (fast - slow) / 999.0];
+    all_close(&rig.f(t, &x), &[x[1], 1000.0 * (slow - 1000.0 * fast) / 999.0], 1e-12);
+}
+
+#[test]
+fn rc_circuit() {
+    let mut rig = Rig::running("rc-circuit", &[]);
+    rig.set("E", 10.0);
+    all_close(&rig.f(0.0, &[5.0, 1.0]), &[(0.5 - 0.004) / 1e-5, (0.004 - 0.001) / 1e-3], 1e-12);
+    close(rig.get("I_1"), 0.5, 1e-15);
+    let rest = 10.0 / 2010.0;
+    all_close(&rig.f(0.0, &[2000.0 * rest, 1000.0 * rest]), &[0.0, 0.0], 1e-10);
+}
+
+#[test]
+fn dc_drive() {
+    let mut rig = Rig::running("dc-drive", &[]);
+    rig.set("T_load", 2.0);
+    let d = rig.f(0.0, &[1.0, 50.0, 1e-4, 0.5]);
+    let torque = 100.0 + 2000.0 * 0.5;
+    close(rig.get("T_gear"), torque, 1e-12);
+    all_close(&d, &[18500.0, (0.1 - torque / 50.0) / 1e-4, 0.5, torque - 0.25 - 2.0], 1e-12);
+    let w = (24.0 - 0.5 * 2.0 / 5.0) / (5.0 + 0.5 * 0.5 / 5.0);
+    let torque = 0.5 * w + 2.0;
+    all_close(&rig.f(0.0, &[torque / 5.0, 50.0 * w, torque / 1e6, w]), &[0.0; 4], 1e-8);
+}
+
+/// One cell's equations (16)-(18) of seed 003 by hand, with a jump of composition at the inlet.
+#[test]
+fn pipe() {
+    let mut rig = Rig::running("pipe", &[("w1_in", 0.2)]);
+    let x = rig.x();
+    let d = rig.f(0.0, &x);
+    let moles = 0.18 / 0.031999 + 0.07 / 0.04401 + 0.02 / 0.018015 + 0.73 / 0.028014;
+    let r = 8.314462618 * moles;
+    let c_p = 0.18 * 1079.0 + 0.07 * 1177.0 + 0.02 * 2181.0 + 0.73 * 1147.0;
+    let area = PI / 4.0 * 0.05 * 0.05;
+    let rate = 0.02604 * r * 700.0 / (1e5 * area * 0.035);
+    close(d[0], rate * 0.02, 1e-12);
+    close(d[1], 0.0, 1e-12);
+    let re: f64 = 0.02604 * 0.05 / (area * 3.3e-5);
+    let pr: f64 = c_p * 3.3e-5 / 0.052;
+    let alpha = 0.023 * re.powf(0.8) * pr.powf(0.4) * 0.052 / 0.05;
+    let heat = alpha * PI * 0.05 * 200.0;
+    close(d[15], -heat / area * 700.0 / (1e5 * (c_p / r - 1.0)), 1e-10);
+    let outer = PI * 0.0514;
+    let loss = outer * (15.0 * 200.0 + 0.6 * 5.670374419e-8 * (500f64.powi(4) - 300f64.powi(4)));
+    close(d[20], (heat - loss) / (PI * 0.0507 * 0.0007 * 7700.0 * 460.0), 1e-10);
+}
+
+/// The sine mode k is an eigenvector, and a straight profile is at rest.
+#[test]
+fn heat_rod() {
+    for n in [10, 51, 10_000] {
+        let mut rig = Rig::running(&format!("heat-rod:{n}"), &[]);
+        rig.set("T_left", 0.0);
+        rig.set("T_right", 0.0);
+        let angle = |i: usize, k: f64| k * PI * (i + 1) as f64 / (n + 1) as f64;
+        let x: Vec<_> = (0..n).map(|i| angle(i, 3.0).sin()).collect();
+        let dx = 0.05 / (n + 1) as f64;
+        let eigenvalue = -4.0 * 1.1e-4 / (dx * dx) * (angle(0, 3.0) / 2.0).sin().powi(2);
+        let expected: Vec<_> = x.iter().map(|x| eigenvalue * x).collect();
+        all_close(&rig.f(0.0, &x), &expected, 1e-6);
+        rig.set("T_left", 400.0);
+        rig.set("T_right", 300.0);
+        let x: Vec<_> = (0..n).map(|i| 400.0 - 100.0 * angle(i, 1.0) / PI).collect();
+        all_close(&rig.f(0.0, &x), &vec![0.0; n], 1e-4);
+        close(rig.get("q_left"), 400.0 * 100.0 / 0.05, 1e-6);
+        assert_eq!(rig.get("T_mid"), x[n.div_ceil(2) - 1]);
+    }
+}
+
+#[test]
+fn time_varying() {
+    let mut rig = Rig::running("time-varying", &[]);
+    assert_eq!(rig.f(0.0, &[23.0, 11.0]), [-41.0, -17.0]);
+    let (l, m) = ((-11.0 + 97f64.sqrt()) / 2.0, (-11.0 - 97f64.sqrt()) / 2.0);
+    let (p, q) = (-1.0 / (2.0 * l + 1.0), -1.0 / (2.0 * m + 1.0));
+    let a = (11.0 - 23.0 * q) / (p - q);
+    let exact = |t: f64| {
+        let (y, z) = (a * (l * t).exp(), (23.0 - a) * (m * t).exp());
+        [(8.0 * t).exp() * (y + z), p * y + q * z]
+    };
+    let mut x = rig.x();
+    (0..1000).for_each(|k| x = rig.rk4(f64::from(k) * 1e-3, 1e-3, &x));
+    let end = exact(1.0);
+    close(x[0] / end[0], 1.0, 1e-8);
+    close(x[1] / end[1], 1.0, 1e-8);
+}
+
+#[test]
+fn all_types() {
+    let mut rig = Rig::running("all-types", &[("gain", 3.0)]);
+    rig.set("u", 2.0);
+    assert_eq!((rig.get("y"), rig.get("gain_squared")), (6.5, 9.0));
+    let u = rig.reference("u_integer");
+    assert!(rig.it.set_integer(&[u], &[7]).is_err(), "discrete input in Continuous-Time Mode");
+    rig.it.enter_event_mode().unwrap();
+    rig.it.set_integer(&[u], &[7]).unwrap();
+    rig.it.set_string(&[0], vec!["naïve".into()]).unwrap();
+    rig.it.set_string(&[2], vec!["très ".into()]).unwrap();
+    assert_eq!(rig.integer("y_integer"), 1, "outputs wait for the event iteration");
+    rig.iterate();
+    assert_eq!(rig.integer("y_integer"), 7);
+    assert_eq!(rig.it.get_string(1).unwrap().to_str().unwrap(), "très naïve");
+}
+
+#[test]
+fn strings_start_beyond_ascii() {
+    let mut rig = Rig::running("all-types", &[]);
+    assert_eq!(rig.it.get_string(1).unwrap().to_str().unwrap(), "Grüße, 世界 & <you>");
+}
+
+/// The robot starts in equilibrium: with the command still, nothing moves.
+#[test]
+fn robot_starts_at_rest() {
+    let mut rig = Rig::running("robot", &[]);
+    let x = rig.x();
+    for (i, d) in rig.f(0.0, &x).into_iter().enumerate() {
+        assert!(d.abs() < 1e-7, "state {i}: {d}");
+    }
+    assert!(rig.get("tau_gear[2]").abs() > 100.0, "the shoulder carries the arm");
+}
+
+/// Power balance of the arm: the kinetic energy v M v/2 changes by exactly the power of all
+/// torques, so M and h belong together. M is read off the model: an external torque e_k changes
+/// v' by column k of M⁻¹.
+#[test]
+fn robot_conserves_energy() {
+    let kinetic = |rig: &mut Rig, x: &[f64]| -> f64 {
+        // Solve M⁻¹ y = v: then v M v = v · y.
+        let base = rig.f(0.0, x);
+        let mut a = [[0.0; 7]; 6];
+        for k in 0..6 {
+            rig.set(&format!("tau_ext[{}]", k + 1), 1.0);
+            let moved = rig.f(0.0, x);
+            rig.set(&format!("tau_ext[{}]", k + 1), 0.0);
+            for i in 0..6 {
+                a[i][k] = moved[13 * i + 1] - base[13 * i + 1];
+                a[i][6] = x[13 * i + 1];
+            }
+        }
+        for p in 0..6 {
+            for i in 0..6 {
+                let factor = a[i][p] / a[p][p];
+                if i != p {
+                    let pivot = a[p];
+                    a[i].iter_mut().zip(pivot).for_each(|(x, y)| *x -= factor * y);
+                }
+            }
+        }
+        (0..6).map(|k| x[13 * k + 1] * a[k][6] / a[k][k]).sum::<f64>() / 2.0
+    };
+    // Without gravity's work: compare with the same posture at rest, where h is the weight alone.
+    let mut rig = Rig::running("robot", &[]);
+    let mut x = rig.x();
+    let (q, v) = ([0.3, 0.5, 0.8, -0.4, 0.9, 0.7], [1.1, -0.7, 1.3, 0.9, -1.2, 2.0]);
+    for k in 0..6 {
+        let at = 13 * k;
+        // Gear without torque: motor with the arm.
+        (x[at], x[at + 1], x[at + 2], x[at + 3]) = (q[k], v[k], q[k], v[k]);
+    }
+    let acceleration = rig.f(0.0, &x);
+    let mut still = x.clone();
+    (0..6).for_each(|k| (still[13 * k + 1], still[13 * k + 3]) = (0.0, 0.0));
+    // v · h(q, 0) is gravity's power: find h(q, 0) as the external torque that cancels the
+    // acceleration, through M⁻¹ h = -v'.
+    let drift = rig.f(0.0, &still);
+    let e = 1e-5;
+    let moved = |s: f64| -> Vec<f64> {
+        let mut y = x.clone();
+        for k in 0..6 {
+            y[13 * k] += s * v[k];
+            y[13 * k + 1] += s * acceleration[13 * k + 1];
+            (y[13 * k + 2], y[13 * k + 3]) = (y[13 * k], y[13 * k + 1]);
+        }
+        y
+    };
+    let change = (kinetic(&mut rig, &moved(e)) - kinetic(&mut rig, &moved(-e))) / (2.0 * e);
+    // Power of weight: v M (M⁻¹ (-h₀)) by polarization of the kinetic energy.
+    let with = |velocity: &dyn Fn(usize) -> f64| -> Vec<f64> {
+        let mut y = x.clone();
+        (0..6).for_each(|k| (y[13 * k + 1], y[13 * k + 3]) = (velocity(k), velocity(k)));
+        y
+    };
+    let both = kinetic(&mut rig, &with(&|k| v[k] + drift[13 * k + 1]));
+    let first = kinetic(&mut rig, &with(&|k| v[k]));
+    let second = kinetic(&mut rig, &with(&|k| drift[13 * k + 1]));
+    let friction: f64 = v.iter().map(|v| 5.0 * v * v).sum();
+    close(change, both - first - second - friction, 1e-5);
+}
+
+/// Value references and names agree between description and equations.
+#[test]
+fn reals_are_where_the_equations_expect_them() {
+    for name in reference_fmus::names().into_iter().chain(reference_fmus::hidden_names()) {
+        let reference = reference_fmus::find(name).unwrap();
+        let description = reference_fmus::xml::Description::read(&reference.xml());
+        let expected = reference.model().reals();
+        for variable in description.variables.iter().filter(|v| v.kind == reference_fmus::xml::Type::Real) {
+            if let Some(expected) = expected.get(variable.reference) {
+                assert_eq!(*expected, variable.name, "{name}");
+            } else {
+                assert!(expected.is_empty(), "{name}: {} is unknown to the model", variable.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn misbehaving_models() {
+    let mut rig = Rig::running("chatter", &[]);
+    assert_eq!(rig.f(0.0, &[0.5]), [-1.0]);
+    rig.f(0.6, &[-0.1]);
+    rig.event();
+    assert_eq!(rig.f(0.6, &[-0.1]), [1.0]);
+    assert_eq!(Rig::running("diverging", &[]).f(0.0, &[3.0]), [9.0]);
+    assert!(Rig::running("nan", &[]).f(0.0, &[1.0])[0].is_nan());
+    let mut values = Values::default();
+    let bad = reference_fmus::find("bad-init").unwrap().model().initialize(&mut values);
+    assert_eq!(bad, Err("initial equations have no solution"));
+}
