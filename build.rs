@@ -31,6 +31,7 @@ fn main() {
     let bindings = cbindgen::Builder::new()
         .with_config(config)
         .with_src(root.join("fmu-runtime/src/status.rs"))
+        .with_src(root.join("fmu-runtime/src/inner.rs"))
         .with_src(root.join("fmu-runtime/src/ffi.rs"))
         .generate()
         .expect("the C header cannot be generated");

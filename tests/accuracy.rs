@@ -57,7 +57,7 @@ fn first_order_on_a_nonlinear_model() {
     let exact = runge_kutta(f, [1.5, 0.0, std::f64::consts::FRAC_PI_4, 0.0], 0.0, span, 20_000);
     let h = [1e-3, 5e-4, 2.5e-4, 1.25e-4];
     for options in
-        ["--mode implicit --jacobian every", "--mode implicit --jacobian rolling", "--mode explicit"]
+        ["--mode implicit --jacobian every", "--mode implicit --jacobian rolling", "--mode explicit --force"]
     {
         let errors: Vec<f64> = h
             .iter()
@@ -95,14 +95,20 @@ fn first_order_on_a_stiff_nonlinear_model() {
     assert_first_order("van der Pol", &h, &errors);
 }
 
-/// Time-dependent: x1 = 5 exp(7t) + 18 exp(6t), x2 = 5 exp(-t) + 6 exp(-2t).
+/// Time-dependent: with x1 = exp(8 t) y the system has constant coefficients, y' = -10.5 y + 1.5 x2 and x2' = -0.5 (y + x2), of
+/// eigenvalues λ = (-11 ± √97)/2; on each eigenvector y = -(2 λ + 1) x2.
 #[test]
 fn first_order_on_a_time_dependent_model() {
-    let span = 0.25;
+    let (l1, l2) = ((-11.0 + 97f64.sqrt()) / 2.0, (-11.0 - 97f64.sqrt()) / 2.0);
+    let (p, q) = (-(2.0 * l1 + 1.0), -(2.0 * l2 + 1.0));
+    // p a + q b = 23, a + b = 11
+    let a = (23.0 - 11.0 * q) / (p - q);
+    let b = 11.0 - a;
+    let span = 0.5;
     let h = [1e-3, 5e-4, 2.5e-4, 1.25e-4];
     let errors =
         largest_errors("time-varying", "--mode implicit --jacobian every", &[], span, &h, |fmu, t| {
-            let exact = 5.0 * (7.0 * t).exp() + 18.0 * (6.0 * t).exp();
+            let exact = (8.0 * t).exp() * (p * a * (l1 * t).exp() + q * b * (l2 * t).exp());
             (fmu.real("x1") / exact - 1.0).abs()
         });
     assert_first_order("time-varying", &h, &errors);
@@ -222,12 +228,14 @@ fn the_factor_is_one_over_one_plus_hk() {
     }
 }
 
-/// The stiff pair tells its Jacobian exactly. So each step is the recurrence by hand up to rounding: a few ulps in
-/// d, times the condition of I - hA in the scaled norm, well below 1e-12.
+/// The stiff pair can tell its Jacobian exactly; then each step is the recurrence by hand up to rounding, a few ulps of
+/// numbers near 1. Where the builder found differences cheaper, their relative error of a few 1e-8 is the bound.
 #[test]
-fn exact_with_directional_derivatives() {
+fn a_linear_pair_follows_the_recurrence() {
     let h = 0.01;
     let exported = build("stiff-pair", &format!("--mode implicit --step {h} --stop 1"));
+    let plan = std::fs::read_to_string(exported.root.join("resources/plan.json")).unwrap();
+    let bound = if plan.contains("\"source\":\"directional\"") { 1e-14 } else { 1e-7 };
     let mut fmu = exported.start(0.0, &[]);
     let mut x = [1.0, 0.0];
     for k in 0..100 {
@@ -237,7 +245,10 @@ fn exact_with_directional_derivatives() {
         x = [x[0] + d[0], x[1] + d[1]];
         let found = fmu.reals(&["x", "y"]);
         for (found, expected) in found.iter().zip(x) {
-            assert!((found - expected).abs() <= 1e-12, "step {k}: {found}, by hand {expected}");
+            assert!(
+                (found - expected).abs() <= bound,
+                "step {k}: {found}, by hand {expected}, bound {bound}"
+            );
         }
     }
 }
@@ -339,12 +350,13 @@ fn time_does_not_drift() {
 /// A communication step of m sub-steps is m steps of h, bit for bit.
 #[test]
 fn substeps_equal_steps() {
-    let fine = build("van-der-pol", "--step 1e-3 --stop 2 --mode implicit --jacobian every");
-    let coarse = build("van-der-pol", "--step 4e-3 --substeps 4 --stop 2 --mode implicit --jacobian every");
+    let fine = build("spring-pendulum", "--step 1e-3 --stop 2 --mode implicit --jacobian every");
+    let coarse =
+        build("spring-pendulum", "--step 4e-3 --substeps 4 --stop 2 --mode implicit --jacobian every");
     let (mut a, mut b) = (fine.start(0.0, &[]), coarse.start(0.0, &[]));
     for k in 0..500 {
         a.steps(4.0 * k as f64 * 1e-3, 1e-3, 4);
         b.step(k as f64 * 4e-3, 4e-3);
-        assert_eq!(a.reals(&["x", "v"]), b.reals(&["x", "v"]), "communication step {k}");
+        assert_eq!(a.reals(&["x", "theta"]), b.reals(&["x", "theta"]), "communication step {k}");
     }
 }

@@ -151,5 +151,4 @@ fn bench_measures_a_step() {
     let time = &found["step_time_ns"];
     let number = |name: &str| time[name].as_f64().unwrap_or_else(|| panic!("no {name} in {found}"));
     assert!(0.0 < number("p50") && number("p50") <= number("p99_9") && number("p99_9") <= number("max"));
-    assert!(found["evaluation_time_ns"].as_f64().unwrap() > 0.0);
 }

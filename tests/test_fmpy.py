@@ -274,9 +274,9 @@ def test_rc_circuit(build):
     "bouncing-ball", "mo2fmu_BouncingBall.fmu", "mo2fmu_BouncingBallS.fmu", "rumoca_BouncingBallS.fmu",
 ])
 def test_bouncing_balls(build, model):
-    """Height until 1.4 s, three impacts. Impact n is off by (1/2 + 5.7 (n - 1)) h at most (see events.rs), at 4.4 m/s at most, and in
+    """Height until 1.7 s, three impacts. Impact n is off by (1/2 + 5.7 (n - 1)) h at most (see events.rs), at 4.4 m/s at most, and in
     flight g h t/2 is lost or gained."""
-    h, stop = 1e-3, 1.4
+    h, stop = 1e-3, 1.7
     _, exported, _ = build(model, "--step", h, "--stop", stop)
     result = simulate(exported, h, stop, ["h"])
     exact = np.array([bounces(t) for t in result["time"]])

@@ -114,7 +114,8 @@ fn both_importers_agree_on_every_model() {
         let steps = 300;
         let (a, b) = (with_fmi_rs(&fmu, h, steps), with_fmi(&fmu, h, steps));
         assert!(!a[0].is_empty(), "{model} has no output");
-        let bits = |results: &[Vec<f64>]| -> Vec<u64> { results.iter().flatten().map(|v| v.to_bits()).collect() };
+        let bits =
+            |results: &[Vec<f64>]| -> Vec<u64> { results.iter().flatten().map(|v| v.to_bits()).collect() };
         assert!(bits(&a) == bits(&b), "{model}: fmi-rs and fmi disagree");
     }
 }
@@ -128,7 +129,11 @@ fn the_numbers_are_right() {
     for results in [with_fmi_rs(&fmu, h, 500), with_fmi(&fmu, h, 500)] {
         for (k, values) in results.iter().enumerate() {
             let exact = (-((k + 1) as f64) * h).exp();
-            assert!((values[0] - exact).abs() <= 1.05 * h / (2.0 * std::f64::consts::E), "step {k}: {}", values[0]);
+            assert!(
+                (values[0] - exact).abs() <= 1.05 * h / (2.0 * std::f64::consts::E),
+                "step {k}: {}",
+                values[0]
+            );
         }
     }
 }
