@@ -26,6 +26,10 @@ fn main() {
         language: cbindgen::Language::C,
         include_guard: Some("FMU_RUNTIME_H".into()),
         documentation: false,
+        export: cbindgen::ExportConfig {
+            exclude: ["calloc", "free"].map(String::from).to_vec(),
+            ..cbindgen::ExportConfig::default()
+        },
         ..cbindgen::Config::default()
     };
     let bindings = cbindgen::Builder::new()
