@@ -267,3 +267,159 @@ fn starts(name: &str, list: &[u32], rows: usize, total: usize) -> Result<(), Str
     let ends = list.first() == Some(&0) && list.last().is_some_and(|&last| last as usize == total);
     need(ends && list.is_sorted(), || format!("elimination.{name} does not ascend from 0 to {total}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::plan::*;
+
+    /// Three states: 0 is explicit; 1 needs it; 1 and 2 are a block, 2 its core. Entry 4 is known and only subtracted.
+    fn plan() -> Plan {
+        let colour = |columns: &[u32], entries: &[u32], known: &[(u32, u32)]| Colour {
+            columns: columns.to_vec(),
+            entries: entries.to_vec(),
+            known: known.to_vec(),
+        };
+        let table = Table { references: vec![2, 5, 9], roles: "rtc".into() };
+        Plan {
+            version: VERSION,
+            model: Model {
+                name: "m".into(),
+                identifier: "m".into(),
+                inner_guid: "a".into(),
+                guid: "b".into(),
+                can_get_and_set_state: true,
+                can_serialize_state: true,
+                provides_directional_derivative: true,
+                instantiate_only_once: false,
+                completed_step_needed: false,
+            },
+            step: Step { method: Method::Lie, h: 0.01, substeps: 2 },
+            states: States {
+                names: vec!["x".into(), "y".into(), "z".into()],
+                references: vec![1, 2, 3],
+                derivative_references: vec![4, 5, 6],
+                nominals: vec![1.0; 3],
+            },
+            variables: Variables { real: table, ..Variables::default() },
+            jacobian: Jacobian {
+                rows: vec![1, 1, 2, 2, 2],
+                cols: vec![0, 2, 1, 2, 0],
+                policy: Policy::Rolling { per_step: 1 },
+                source: Source::Differences,
+                setup: vec![colour(&[0], &[0, 4], &[]), colour(&[1], &[2], &[]), colour(&[2], &[1, 3], &[])],
+                colours: vec![colour(&[0, 2], &[3], &[(3, 4)]), colour(&[0], &[0], &[])],
+            },
+            elimination: Elimination {
+                order: vec![0, 1, 2],
+                explicit: 1,
+                blocks: vec![Block { size: 2, tears: 1 }],
+                row_start: vec![0, 2, 4],
+                cols: vec![1, 2, 1, 2],
+                entries: vec![1, 2, 3],
+                slots: vec![1, 2, 3],
+                outer_start: vec![0, 1, 1],
+                outer: vec![0],
+            },
+            events: Events { indicators: 0, bisections: 8, max_per_step: 2, max_iterations: 5 },
+            diagnostics: vec![Diagnostic { quantity: Quantity::StepTime, reference: 7 }],
+        }
+    }
+
+    #[test]
+    fn a_valid_plan_passes() {
+        assert_eq!(plan().check(), Ok(()));
+    }
+
+    /// One corruption each, and a word that the message must have.
+    #[test]
+    fn corruptions_are_caught() {
+        type Corruption = (&'static str, fn(&mut Plan));
+        let cases: &[Corruption] = &[
+            ("version", |p| p.version = 2),
+            ("step.h", |p| p.step.h = 0.0),
+            ("step.h", |p| p.step.h = f64::NAN),
+            ("step.h", |p| p.step.h = f64::INFINITY),
+            ("substeps", |p| p.step.substeps = 0),
+            ("states.references", |p| p.states.references.truncate(1)),
+            ("derivative_references", |p| p.states.derivative_references.push(1)),
+            ("nominals has", |p| p.states.nominals.truncate(2)),
+            ("nominals[1]", |p| p.states.nominals[1] = 0.0),
+            ("nominals[2]", |p| p.states.nominals[2] = f64::NAN),
+            ("roles", |p| p.variables.real.roles.push('r')),
+            ("roles[0]", |p| p.variables.real.roles = "xrr".into()),
+            ("does not ascend", |p| p.variables.real.references[1] = 2),
+            ("rows and", |p| p.jacobian.rows.truncate(3)),
+            ("jacobian.cols[1]", |p| p.jacobian.cols[1] = 3),
+            ("two entries", |p| p.jacobian.cols[4] = 1),
+            ("0 colours", |p| p.jacobian.policy = Policy::Rolling { per_step: 0 }),
+            ("does not find entry 2", |p| p.jacobian.setup[1].entries.clear()),
+            ("names entry 9", |p| p.jacobian.colours[0].entries[0] = 9),
+            ("perturbs state 7", |p| p.jacobian.colours[0].columns[0] = 7),
+            ("twice", |p| p.jacobian.colours[0].columns[1] = 0),
+            ("does not perturb", |p| p.jacobian.colours[1].columns[0] = 1),
+            ("two entries of row 2", |p| p.jacobian.setup[0].entries = vec![0, 4, 4]),
+            ("which it does not find", |p| p.jacobian.colours[0].known = vec![(2, 4)]),
+            ("another row", |p| p.jacobian.colours[0].known = vec![(3, 0)]),
+            ("but does not perturb", |p| p.jacobian.colours[0].known = vec![(3, 2)]),
+            ("finds itself", |p| p.jacobian.colours[0].known = vec![(3, 3)]),
+            ("subtracts entry 4 twice", |p| p.jacobian.colours[0].known.push((3, 4))),
+            ("names entry 8", |p| p.jacobian.colours[0].known = vec![(3, 8)]),
+            ("order has", |p| p.elimination.order.truncate(2)),
+            ("second time", |p| p.elimination.order[2] = 1),
+            ("order[0]", |p| p.elimination.order[0] = 3),
+            ("explicit", |p| p.elimination.explicit = 4),
+            ("blocks[0] is empty", |p| p.elimination.blocks.insert(0, Block { size: 0, tears: 0 })),
+            ("3 tears in 2", |p| p.elimination.blocks[0].tears = 3),
+            ("after the last", |p| p.elimination.blocks[0].size = 3),
+            ("cover 0 of 2", |p| p.elimination.blocks.clear()),
+            ("row_start", |p| p.elimination.row_start[1] = 5),
+            ("row_start has", |p| p.elimination.row_start.truncate(2)),
+            ("row_start", |p| p.elimination.row_start[0] = 1),
+            ("outer_start", |p| p.elimination.outer_start[2] = 0),
+            ("outside its block", |p| p.elimination.cols[0] = 0),
+            ("do not ascend", |p| p.elimination.cols.swap(0, 1)),
+            ("no diagonal", |p| {
+                p.elimination.row_start[1] = 1;
+                p.elimination.cols = vec![2, 1, 2];
+                p.elimination.row_start[2] = 3;
+            }),
+            ("of a core has 1", |p| {
+                p.elimination.blocks[0].tears = 2;
+                p.elimination.row_start = vec![0, 1, 3];
+                p.elimination.cols = vec![1, 1, 2];
+            }),
+            ("entries and", |p| p.elimination.slots.truncate(1)),
+            ("entries[0] = 9", |p| p.elimination.entries[0] = 9),
+            ("slots[2] = 4", |p| p.elimination.slots[2] = 4),
+            ("goes to the slot", |p| p.elimination.slots.swap(0, 1)),
+            ("two entries", |p| {
+                p.elimination.entries.push(3);
+                p.elimination.slots.push(3);
+            }),
+            ("outer names", |p| p.elimination.outer[0] = 5),
+            ("not in row", |p| p.elimination.outer[0] = 4),
+            ("earlier block", |p| p.elimination.outer[0] = 1),
+            ("listed twice", |p| p.diagnostics.push(p.diagnostics[0])),
+        ];
+        for (i, (word, corrupt)) in cases.iter().enumerate() {
+            let mut plan = plan();
+            corrupt(&mut plan);
+            let message = plan.check().expect_err(&format!("corruption {i} ({word}) passes"));
+            assert!(message.contains(word), "corruption {i}: \"{message}\" does not say \"{word}\"");
+        }
+    }
+
+    /// No states, and states that are all explicit.
+    #[test]
+    fn empty_plans_pass() {
+        let mut empty = plan();
+        empty.states = States::default();
+        empty.elimination = Elimination::default();
+        (empty.jacobian.rows, empty.jacobian.cols) = (Vec::new(), Vec::new());
+        (empty.jacobian.setup, empty.jacobian.colours) = (Vec::new(), Vec::new());
+        assert_eq!(empty.check(), Ok(()));
+        let mut explicit = Plan { states: plan().states, ..empty };
+        explicit.elimination = Elimination { order: vec![2, 0, 1], explicit: 3, ..Elimination::default() };
+        assert_eq!(explicit.check(), Ok(()));
+    }
+}

@@ -23,6 +23,9 @@ use std::ops::{Add, Div, Mul, Sub};
 /// A pivot below this fraction of what it was computed from is refused.
 pub const WATCH: f64 = 1e-12;
 
+/// Neighbours that are handled together; shorter runs of entries are copied one by one.
+const LANES: usize = 4;
+
 /// Sweeps of balancing; each one halves the distance in orders of magnitude, or better.
 const SWEEPS: usize = 8;
 
@@ -70,9 +73,14 @@ pub struct Factors<T: Number = f64> {
     order: Vec<u32>,
     explicit: usize,
     blocks: Vec<Span>,
+    /// The same, those without a core joined: to factor, it does not matter where a block ends.
+    stretches: Vec<Span>,
     rows: Vec<Row>,
-    /// Where the Jacobian's entries go, by ascending slot.
-    assembly: Vec<(u32, u32)>,
+    /// Slots that are fill, or a diagonal without an entry.
+    blank: Vec<u32>,
+    /// Where the Jacobian's entries go: (entry, slot), and (entry, slot, length) of longer runs.
+    singles: Vec<(u32, u32)>,
+    runs: Vec<(u32, u32, u32)>,
     updates: Vec<Update>,
     targets: Vec<u32>,
     /// The rows of W, then of L and the pivots.
@@ -158,6 +166,16 @@ impl<T: Number> Factors<T> {
             first = end;
         }
 
+        let mut stretches: Vec<Span> = Vec::new();
+        for &span in &spans {
+            match stretches.last_mut() {
+                Some(last) if last.core == last.end => {
+                    *last = Span { first: last.first, ..span };
+                }
+                _ => stretches.push(span),
+            }
+        }
+
         let mut rows = Vec::with_capacity(n);
         let mut row = Row::default();
         let (mut lower_columns, mut upper_columns, mut outer) = (Vec::new(), Vec::new(), Vec::new());
@@ -239,14 +257,16 @@ impl<T: Number> Factors<T> {
             row.outer = outer.len() as u32;
             rows.push(row);
         }
-        let mut assembly: Vec<_> = e.entries.iter().copied().zip(e.slots.iter().copied()).collect();
-        assembly.sort_unstable_by_key(|&(entry, slot)| (slot, entry));
+        let (blank, singles, runs) = assembly(e);
         Ok(Factors {
             order: e.order.clone(),
             explicit,
             blocks: spans,
+            stretches,
             rows,
-            assembly,
+            blank,
+            singles,
+            runs,
             updates,
             targets,
             w: vec![zero; e.cols.len()],
@@ -270,14 +290,23 @@ impl<T: Number> Factors<T> {
     }
 
     /// Factor W = I - h A, A by the Jacobian's entries.
+    #[inline(never)]
     pub fn refactor(&mut self, h: f64, jacobian: &[f64]) -> Result<(), BadPivot> {
         let (h, zero, one, watch) = (T::from(h), T::from(0.0), T::from(1.0), T::from(WATCH));
-        self.w.fill(zero);
-        for &(entry, slot) in &self.assembly {
+        for &slot in &self.blank {
+            self.w[slot as usize] = zero;
+        }
+        for &(entry, slot) in &self.singles {
             self.w[slot as usize] = zero - h * T::from(jacobian[entry as usize]);
         }
+        for &(entry, slot, len) in &self.runs {
+            let from = &jacobian[entry as usize..(entry + len) as usize];
+            for (w, &a) in self.w[slot as usize..(slot + len) as usize].iter_mut().zip(from) {
+                *w = zero - h * T::from(a);
+            }
+        }
         let mut done = Row::default();
-        for span in &self.blocks {
+        for span in &self.stretches {
             let (core, end) = (span.core as usize, span.end as usize);
             let t = end - core;
             let a = &mut self.cores[span.dense as usize..][..t * t];
@@ -288,7 +317,17 @@ impl<T: Number> Factors<T> {
                 w[diagonal] = w[diagonal] + one;
                 let mut most = larger(one, w[diagonal].abs());
                 for update in &self.updates[done.updates as usize..row.updates as usize] {
-                    apply(update, &self.targets, &self.upper, w);
+                    let (at, to) = (update.at as usize, update.to as usize);
+                    let from = update.from as usize;
+                    match update.shape {
+                        Shape::Single => w[to] = w[to] - w[at] * self.upper[from],
+                        Shape::Run => {
+                            let (len, multiplier) = (update.len as usize, w[at]);
+                            subtract(&mut w[to..to + len], multiplier, &self.upper[from..from + len]);
+                        }
+                        Shape::Scatter => scatter(update, &self.targets, &self.upper, w),
+                        Shape::Pairs => pairs(update, &self.upper, w),
+                    }
                     most = larger(most, w[diagonal].abs());
                 }
                 if p < core {
@@ -328,6 +367,7 @@ impl<T: Number> Factors<T> {
 
     /// Solve W d = h r with the last factors; `jacobian` gives the couplings between blocks. `r` and `d`
     /// are in the order of the states.
+    #[inline(never)]
     pub fn solve(&mut self, h: f64, jacobian: &[f64], r: &[f64], d: &mut [T]) {
         let h = T::from(h);
         let (now, later) = self.order.split_at(self.explicit);
@@ -398,7 +438,7 @@ pub fn operations(elimination: &Elimination) -> Operations {
                 count.solve += upper[p] + 1;
             }
         }
-        // Weights; then for k rows left: the search, its watch and division, the column, the update.
+        // Weights; then for k rows left: the search, its watch and division, the multipliers, the update.
         count.refactor += t * t + 2 * t + (1..=t).map(|k| k + 2 + (k - 1) + (k - 1) * (k - 1)).sum::<u64>();
         count.solve += t * t;
         first = end;
@@ -411,29 +451,30 @@ fn larger<T: Number>(a: T, b: T) -> T {
     if b > a { b } else { a }
 }
 
-#[inline]
-fn apply<T: Number>(update: &Update, targets: &[u32], upper: &[T], w: &mut [T]) {
-    let (at, to, len) = (update.at as usize, update.to as usize, update.len as usize);
-    let from = update.from as usize;
-    match update.shape {
-        Shape::Single => w[to] = w[to] - w[at] * upper[from],
-        Shape::Run => {
-            let multiplier = w[at];
-            subtract(&mut w[to..to + len], multiplier, &upper[from..from + len]);
-        }
-        Shape::Scatter => {
-            let multiplier = w[at];
-            for (&to, &u) in targets[to..to + len].iter().zip(&upper[from..from + len]) {
-                w[to as usize] = w[to as usize] - multiplier * u;
-            }
-        }
-        Shape::Pairs => {
-            let (multipliers, w) = w.split_at_mut(to);
-            let multipliers = &multipliers[at..at + len];
-            for ((w, &m), &u) in w.iter_mut().zip(multipliers).zip(&upper[from..from + len]) {
-                *w = *w - m * u;
-            }
-        }
+/// Not inlined, so that the loop over the rows keeps its registers for the frequent shapes.
+#[inline(never)]
+fn scatter<T: Number>(update: &Update, targets: &[u32], upper: &[T], w: &mut [T]) {
+    let (from, to, len) = (update.from as usize, update.to as usize, update.len as usize);
+    let multiplier = w[update.at as usize];
+    for (&to, &u) in targets[to..to + len].iter().zip(&upper[from..from + len]) {
+        w[to as usize] = w[to as usize] - multiplier * u;
+    }
+}
+
+/// Four at a time: the compiler makes vectors of that without asking whether the slices overlap.
+#[inline(never)]
+fn pairs<T: Number>(update: &Update, upper: &[T], w: &mut [T]) {
+    let (at, from, len) = (update.at as usize, update.from as usize, update.len as usize);
+    let (multipliers, w) = w.split_at_mut(update.to as usize);
+    let (m, m_rest) = multipliers[at..at + len].as_chunks::<LANES>();
+    let (u, u_rest) = upper[from..from + len].as_chunks::<LANES>();
+    let (w, w_rest) = w[..len].as_chunks_mut::<LANES>();
+    for ((w, m), u) in w.iter_mut().zip(m).zip(u) {
+        let v = *w;
+        *w = std::array::from_fn(|i| v[i] - m[i] * u[i]);
+    }
+    for ((w, &m), &u) in w_rest.iter_mut().zip(m_rest).zip(u_rest) {
+        *w = *w - m * u;
     }
 }
 
@@ -466,8 +507,9 @@ fn balance<T: Number>(a: &[T], scales: &mut [T]) {
     }
 }
 
-/// LU of a core by columns with partial pivoting. `weights` enters with the magnitude of each row's
+/// LU of a core by columns with partial pivoting. The weights enter with the magnitude of each row's
 /// diagonal. Fails with the column that has no pivot.
+#[inline(never)]
 fn factor_core<T: Number>(
     a: &mut [T],
     scales: &[T],
@@ -493,9 +535,7 @@ fn factor_core<T: Number>(
         let (mut row, mut most) = (k, T::from(-1.0));
         for (i, (&value, &weight)) in column.iter().zip(weights.iter()).enumerate().skip(k) {
             let size = value.abs() * weight;
-            if size > most {
-                (row, most) = (i, size);
-            }
+            (row, most) = if size > most { (i, size) } else { (row, most) };
         }
         let good = most * scales[k] > watch && column[row].abs() < T::from(f64::INFINITY);
         if !good {
@@ -520,8 +560,10 @@ fn factor_core<T: Number>(
     Ok(())
 }
 
+#[inline(never)]
 fn solve_core<T: Number>(a: &[T], swaps: &[u32], inverse: &[T], y: &mut [T]) {
     let t = swaps.len();
+    // Earlier columns of L did not take part in later swaps, so swaps and updates take turns here too.
     for (k, column) in a.chunks_exact(t).enumerate() {
         y.swap(k, swaps[k] as usize);
         let (head, tail) = y.split_at_mut(k + 1);
@@ -532,5 +574,126 @@ fn solve_core<T: Number>(a: &[T], swaps: &[u32], inverse: &[T], y: &mut [T]) {
         let x = tail[0] * inverse[k];
         tail[0] = x;
         subtract(head, x, &column[..k]);
+    }
+}
+
+/// Blank slots, single entries and runs of entries.
+type Assembly = (Vec<u32>, Vec<(u32, u32)>, Vec<(u32, u32, u32)>);
+
+fn assembly(e: &Elimination) -> Assembly {
+    let mut pairs: Vec<(u32, u32)> = e.entries.iter().copied().zip(e.slots.iter().copied()).collect();
+    pairs.sort_unstable_by_key(|&(entry, slot)| (slot, entry));
+    let mut filled = vec![false; e.cols.len()];
+    let (mut singles, mut runs) = (Vec::new(), Vec::new());
+    for run in pairs.chunk_by(|a, b| (a.0 + 1, a.1 + 1) == *b) {
+        if run.len() < LANES {
+            singles.extend_from_slice(run);
+        } else {
+            runs.push((run[0].0, run[0].1, run.len() as u32));
+        }
+        for &(_, slot) in run {
+            filled[slot as usize] = true;
+        }
+    }
+    let blank = (0..e.cols.len() as u32).filter(|&slot| !filled[slot as usize]).collect();
+    (blank, singles, runs)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::plan::{Block, Policy, Source};
+
+    /// A full system of n states, torn whole or not at all.
+    fn full(n: u32, tears: u32) -> (Elimination, Jacobian) {
+        let elimination = Elimination {
+            order: (0..n).collect(),
+            explicit: 0,
+            blocks: vec![Block { size: n, tears }],
+            row_start: (0..=n).map(|i| i * n).collect(),
+            cols: (0..n * n).map(|k| k % n).collect(),
+            entries: (0..n * n).collect(),
+            slots: (0..n * n).collect(),
+            outer_start: vec![0; n as usize + 1],
+            outer: Vec::new(),
+        };
+        let jacobian = Jacobian {
+            rows: (0..n * n).map(|k| k / n).collect(),
+            cols: (0..n * n).map(|k| k % n).collect(),
+            policy: Policy::Every,
+            source: Source::Differences,
+            setup: Vec::new(),
+            colours: Vec::new(),
+        };
+        (elimination, jacobian)
+    }
+
+    fn solve(n: u32, tears: u32, a: &[f64], r: &[f64]) -> Result<Vec<f64>, BadPivot> {
+        let (elimination, jacobian) = full(n, tears);
+        let mut factors = Factors::<f64>::new(&elimination, &jacobian).unwrap();
+        let mut d = vec![0.0; n as usize];
+        factors.refactor(1.0, a)?;
+        factors.solve(1.0, a, r, &mut d);
+        Ok(d)
+    }
+
+    /// x' = -k x: (1 + h k) d = -h k x.
+    #[test]
+    fn one_state() {
+        let d = solve(1, 0, &[-50.0], &[-50.0]).unwrap();
+        assert_eq!(d, [-50.0 / 51.0]);
+        assert_eq!(solve(1, 1, &[-50.0], &[-50.0]).unwrap(), d);
+    }
+
+    /// W = [0 1; 1 0]: eliminated in order there is no first pivot; torn, rows are exchanged.
+    #[test]
+    fn a_core_exchanges_rows() {
+        let a = [1.0, -1.0, -1.0, 1.0];
+        assert_eq!(solve(2, 0, &a, &[3.0, 5.0]), Err(BadPivot { state: 0 }));
+        assert_eq!(solve(2, 2, &a, &[3.0, 5.0]), Ok(vec![5.0, 3.0]));
+    }
+
+    /// A singular W, a W that is singular but for rounding, and values that are not numbers are refused; never solved.
+    #[test]
+    fn bad_pivots_name_their_state() {
+        let near = 1.0 + 1e-14;
+        for tears in [0, 2] {
+            for a in [[-1.0, -2.0, -2.0, -near], [f64::NAN, 1.0, 1.0, 1.0], [-1.0, 1.0, f64::INFINITY, 1.0]] {
+                let found = solve(2, tears, &a, &[1.0, 1.0]);
+                assert!(found.is_err(), "{tears} tears, {a:?}: {found:?}");
+            }
+            assert_eq!(solve(2, tears, &[-1.0, -2.0, -2.0, -1.0], &[1.0, 1.0]), Err(BadPivot { state: 1 }));
+        }
+        assert_eq!(solve(1, 0, &[1.0], &[1.0]), Err(BadPivot { state: 0 }));
+    }
+
+    /// States in units 1e9 apart: the same system, so the same verdict and the same digits. Without scaling
+    /// the entries 1e18 and 1e-18 of W would look like a vanishing pivot.
+    #[test]
+    fn units_do_not_matter() {
+        let (a, units) = ([-3.0, 1.0, -1.0, 1.0, -2.0, 2.0, 1.0, 1.0, -4.0], [1e9, 1.0, 1e-9]);
+        let scaled: Vec<f64> = (0..9).map(|k| a[k] * units[k / 3] / units[k % 3]).collect();
+        for tears in [0, 3] {
+            let plain = solve(3, tears, &a, &[1.0, 2.0, 3.0]).unwrap();
+            let other = solve(3, tears, &scaled, &[1e9, 2.0, 3e-9]).unwrap();
+            for i in 0..3 {
+                assert!((other[i] / units[i] - plain[i]).abs() < 1e-14, "{plain:?} {other:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn missing_fill_is_refused() {
+        let (mut elimination, mut jacobian) = full(3, 0);
+        // Row 1 loses column 2, which eliminating column 0 fills.
+        elimination.cols.remove(5);
+        elimination.row_start = vec![0, 3, 5, 8];
+        elimination.entries = vec![0, 1, 2, 3, 4, 6, 7, 8];
+        elimination.slots = (0..8).collect();
+        let error = Factors::<f64>::new(&elimination, &jacobian).unwrap_err();
+        assert!(error.contains("fill is incomplete: row 1 needs column 2"), "{error}");
+        jacobian.rows.clear();
+        assert!(Factors::<f64>::new(&elimination, &jacobian).is_err());
     }
 }

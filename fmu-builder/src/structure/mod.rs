@@ -13,9 +13,9 @@
 pub mod assemble;
 pub mod blt;
 pub mod colour;
-//pub mod draw;
+pub mod draw;
 pub mod eliminate;
-//pub mod loops;
+pub mod loops;
 pub mod pattern;
 
 pub use assemble::plan_parts;

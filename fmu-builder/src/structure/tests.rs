@@ -1,5 +1,5 @@
 //! The parts together: patterns to plan, plan to numbers, numbers against dense linear algebra.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::needless_range_loop)]
 
 use super::{Pattern, Variation, plan_parts};
 use fmu_runtime::{
@@ -309,12 +309,16 @@ impl Number for Counted {
     }
 }
 
+fn count(products: u64) {
+    COUNT.set(COUNT.get() + products);
+}
+
 macro_rules! operator {
     ($trait:ident, $method:ident, $price:expr) => {
         impl std::ops::$trait for Counted {
             type Output = Counted;
             fn $method(self, other: Counted) -> Counted {
-                COUNT.set(COUNT.get() + $price);
+                count($price);
                 Counted(std::ops::$trait::$method(self.0, other.0))
             }
         }
@@ -383,6 +387,20 @@ fn band(n: usize, width: usize) -> Pattern {
 fn second_order(n: usize) -> Pattern {
     let row = move |i: usize| if i < n { n + i..n + i + 1 } else { 0..2 * n };
     Pattern::varying(2 * n, (0..2 * n).flat_map(|i| row(i).map(move |j| (i, j))))
+}
+
+/// A robot: per axis joint q, v; motor q, v; two states of a controller. The joints' accelerations depend on all joints.
+fn robot(axes: usize) -> Pattern {
+    let mut entries = Vec::new();
+    for i in 0..axes {
+        let at = |k: usize| 6 * i + k;
+        entries.extend([(at(0), at(1)), (at(2), at(3)), (at(4), at(2)), (at(5), at(3))]);
+        entries.extend((0..axes).flat_map(|j| [(at(1), 6 * j), (at(1), 6 * j + 1)]));
+        entries.extend((0..4).map(|k| (at(1), at(k))));
+        entries.extend((0..6).map(|k| (at(3), at(k))));
+        entries.extend([(at(4), at(4)), (at(5), at(5)), (at(5), at(4))]);
+    }
+    Pattern::varying(6 * axes, entries)
 }
 
 fn grid(side: usize) -> Pattern {
@@ -497,6 +515,8 @@ fn constants_need_no_colours() {
 #[ignore = "prints timings"]
 fn timings() {
     let cases = [
+        ("robot of 36", robot(6)),
+        ("robot of 78", robot(13)),
         ("second order 18 + 18", second_order(18)),
         ("second order 39 + 39", second_order(39)),
         ("tridiagonal 10000", band(10_000, 1)),
