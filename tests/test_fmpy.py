@@ -4,7 +4,7 @@ The method is of first order: on a smooth problem its error is at most h/2 times
 states the error that this allows, against an exact solution where there is one, and against FMPy's own simulation of the
 original Model-Exchange FMU with CVode at 1e-9 where there is none.
 
-FMU_BUILD names the executable; without it, cargo's debug build is taken.
+FMU_BUILD names the executable; without it, the release build is taken.
 """
 
 import json
@@ -21,7 +21,7 @@ from fmpy.validation import validate_fmu
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "tests" / "data"
-FMU_BUILD = os.environ.get("FMU_BUILD", str(ROOT / "target" / "debug" / "fmu-build"))
+FMU_BUILD = os.environ.get("FMU_BUILD", str(ROOT / "target" / "release" / "fmu-build"))
 
 
 def fmu_build(*arguments):
