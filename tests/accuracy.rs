@@ -351,7 +351,8 @@ fn time_does_not_drift() {
 #[test]
 fn substeps_equal_steps() {
     let (h, m) = (1e-3, 4);
-    let options = format!("--step {} --substeps {m} --stop 2 --mode implicit --jacobian rolling", h * m as f64);
+    let options =
+        format!("--step {} --substeps {m} --stop 2 --mode implicit --jacobian rolling", h * m as f64);
     let exported = build("spring-pendulum", &options);
     let (mut fine, mut coarse) = (exported.start(0.0, &[]), exported.start(0.0, &[]));
     let names = ["x", "y", "theta", "phi"];
