@@ -8,6 +8,7 @@ use super::Subject;
 use super::reference::{Halt, Reference};
 use super::session::{Session, expect, said};
 use crate::child::Reporter;
+use crate::experiment::Value;
 use crate::structure::{Pattern, Variation, plan_parts};
 use fmu_runtime::plan::{Colour, Plan};
 use serde::{Deserialize, Serialize};
@@ -16,8 +17,9 @@ use std::time::{Duration, Instant};
 
 /// Up to here every column is perturbed by itself; larger declared structures are checked by colours.
 const ONE_BY_ONE: usize = 600;
-/// Samples are fewer in large models: each costs an evaluation per column or colour.
+/// Samples are fewer in large models: each costs an evaluation per column or colour, and memory per entry.
 const SAMPLE_EVALUATIONS: usize = 60_000;
+const SAMPLE_ENTRIES: usize = 3_000_000;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Study {
@@ -30,6 +32,8 @@ pub struct Study {
     pub tolerance: f64,
     /// Seconds that the accurate run may take.
     pub patience: f64,
+    /// Variables whose value after initialisation is asked for, with an example of their type.
+    pub ask: Vec<(u32, Value)>,
 }
 
 /// What modelDescription.xml says of one derivative: (state, its slope is constant).
@@ -55,6 +59,8 @@ pub struct Studied {
     pub events: u64,
     /// Why the run ended before the last grid point.
     pub halted: Option<String>,
+    /// What `ask` asked for; `None` where the FMU does not tell.
+    pub told: Vec<Option<Value>>,
     pub notes: Vec<String>,
 }
 
@@ -96,6 +102,7 @@ impl Study {
         let mut session = Session::open(&self.subject, reporter)?;
         let n = session.x.len();
         self.refuse_bad_start(&mut session)?;
+        let told = self.ask.iter().map(|(reference, kind)| tell(&mut session, *reference, kind)).collect();
         let mut prober = Prober::new(&self.subject.plan, &self.declared);
 
         // The structure at the start decides how the run is made; more points refine it.
@@ -112,7 +119,8 @@ impl Study {
         let mut times = vec![session.time];
         let mut trajectory = vec![self.watch(&mut session)?];
         let mut magnitudes: Vec<f64> = session.x.iter().map(|x| x.abs()).collect();
-        let affordable = SAMPLE_EVALUATIONS / prober.cost().max(1);
+        let affordable =
+            (SAMPLE_EVALUATIONS / prober.cost().max(1)).min(SAMPLE_ENTRIES / pattern.len().max(1));
         let wanted = self.samples.min(affordable.max(2)).max(2);
         let mut halted = None;
         let mut events_seen = 0;
@@ -141,7 +149,7 @@ impl Study {
             events_seen = run.events;
             if due || after_event {
                 points.push(prober.probe(&mut session)?);
-                if points.len() % 4 == 2 && prober.cost() * 40 < SAMPLE_EVALUATIONS {
+                if points.len() % 4 == 2 && affordable > 40 {
                     points.extend(prober.probe_beside(&mut session, points.len() as u64)?);
                 }
             }
@@ -184,6 +192,7 @@ impl Study {
             trajectory,
             events: run.events,
             halted,
+            told,
             notes,
         })
     }
@@ -312,6 +321,22 @@ impl Study {
         });
         Ok((evaluation, directional))
     }
+}
+
+/// The value of a variable now.
+fn tell(session: &mut Session, reference: u32, kind: &Value) -> Option<Value> {
+    let (mut real, mut integer) = ([0.0], [0]);
+    let inner = &mut session.inner;
+    let (status, value) = match kind {
+        Value::Real(_) => (inner.get_real(&[reference], &mut real), Value::Real(real[0])),
+        Value::Integer(_) => (inner.get_integer(&[reference], &mut integer), Value::Integer(integer[0])),
+        Value::Boolean(_) => (inner.get_boolean(&[reference], &mut integer), Value::Boolean(integer[0] != 0)),
+        Value::Text(_) => {
+            return inner.copy_string(reference).map(|text| Value::Text(text.to_string_lossy().into_owned()));
+        }
+    };
+    let finite = !matches!(value, Value::Real(real) if !real.is_finite());
+    (status.is_usable() && finite).then_some(value)
 }
 
 /// Seconds per call, the fastest of a number of batches.
