@@ -85,9 +85,11 @@ fn first_order_on_a_stiff_nonlinear_model() {
     let errors: Vec<f64> = h
         .iter()
         .map(|&h| {
-            let exported =
-                build("van-der-pol", &format!("--step {h} --stop {span} --mode implicit --jacobian every"));
-            let mut fmu = exported.start(0.0, &[]);
+            let exported = build(
+                "van-der-pol",
+                &format!("--set eps={eps} --step {h} --stop {span} --mode implicit --jacobian every"),
+            );
+            let mut fmu = exported.start(0.0, &[("eps", eps)]);
             fmu.steps(0.0, h, (span / h).round() as usize);
             (fmu.real("x") - exact).abs()
         })

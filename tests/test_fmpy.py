@@ -154,7 +154,7 @@ def test_the_certificate_is_true(build, model):
     start, stop, h = said["verified_from"], said["verified_to"], said["step"]
     outputs = [error["name"] for error in said["errors"]]
     result = simulate(exported, h, stop, outputs, start=start)
-    every = max(1, round((stop - start) / h / 400))
+    every = max(1, math.ceil(round((stop - start) / h) / 400))
     reference = peer(original, every * h, stop, outputs, start_time=start)
     t = result["time"][::every]
     for error in said["errors"]:
@@ -323,25 +323,25 @@ def test_stiff_pair(build):
 
 
 def test_van_der_pol(build):
-    """The relaxation oscillation against CVode: the times at which x falls through zero. First order, with a large constant, since a step
-    that ends a jump a little too far on the other branch starts it elsewhere: half the step, half the error."""
-    stop = 2.7
+    """The relaxation oscillation against CVode: the times at which x falls through zero. First order, so half the step, half the
+    error; the constant is large, since a step that ends a jump a little too far on the other branch starts it elsewhere."""
+    stop = 6.0
 
     def falls(found):
         x, t = found["x"], found["time"]
-        return t[1:][(x[:-1] > 0) & (x[1:] <= 0)]
+        before, after = x[:-1], x[1:]
+        at = (before > 0) & (after <= 0)
+        return (t[:-1] + (t[1:] - t[:-1]) * before / np.where(before == after, 1.0, before - after))[at]
 
     errors = []
-    for h in [4e-5, 2e-5]:
+    for h in [1e-3, 5e-4]:
         original, exported, _ = build("van-der-pol", "--step", h, "--stop", stop, "--mode", "implicit", "--jacobian", "every")
         ours = falls(simulate(exported, h, stop, ["x"]))
         theirs = falls(peer(original, 1e-4, stop, ["x"]))
-        assert len(ours) == len(theirs) == 2
-        # The first fall ends the first slow branch, before any jump: h/2 times slopes of order one.
-        assert abs(ours[0] - theirs[0]) <= 5 * h + 1e-4
-        errors.append(abs(ours[1] - theirs[1]))
-    assert 1.7 <= errors[0] / errors[1] <= 2.3, errors
-    assert errors[1] <= 0.05
+        assert len(ours) == len(theirs) >= 2
+        errors.append(abs(ours[-1] - theirs[-1]))
+    assert 1.8 <= errors[0] / errors[1] <= 2.2, errors
+    assert errors[0] <= 0.1, errors
 
 
 def test_thermostat(build):
@@ -396,10 +396,10 @@ def test_start_values_and_start_time(build):
 
 def test_command_line(build, tmp_path):
     """What the README shows: `fmpy simulate`."""
-    _, exported, _ = build("van-der-pol", "--step", "1ms", "--substeps", 100)
+    _, exported, _ = build("van-der-pol", "--step", "1ms")
     output = tmp_path / "result.csv"
     subprocess.run([sys.executable, "-m", "fmpy", "simulate", str(exported), "--stop-time", "2", "--output-file", str(output)],
                    check=True, capture_output=True)
     result = np.genfromtxt(output, delimiter=",", names=True)
     assert result["time"][-1] == pytest.approx(2.0)
-    assert 1.95 < np.max(np.abs(result["x"])) < 2.05, "the limit cycle has an amplitude of 2"
+    assert 1.95 < np.max(np.abs(result["x"])) < 2.1, "the limit cycle has an amplitude of 2"
