@@ -160,7 +160,8 @@ fn raster(out: &mut String, n: usize, places: impl Iterator<Item = (usize, usize
     }
 }
 
-fn escape(text: &str) -> String {
+/// For HTML and XML, in text and in attributes.
+pub fn escape(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         match c {
@@ -224,6 +225,25 @@ pub fn text(kept: &Pattern, elimination: &Elimination, names: &[String]) -> Opti
     Some(out)
 }
 
+/// The matrix in the model's order, for up to 40 states.
+pub fn text_before(kept: &Pattern, names: &[String]) -> Option<String> {
+    let n = kept.n();
+    if n > TYPED {
+        return None;
+    }
+    let name = |row: usize| names.get(row).map_or("", String::as_str);
+    let width = (0..n).map(|row| name(row).chars().count()).max().unwrap_or(0);
+    let mut out = String::new();
+    for row in 0..n {
+        let _ = write!(out, "{:>width$} {:<6}", name(row), "");
+        for col in 0..n {
+            let _ = write!(out, " {}", if kept.find(row, col).is_some() { 'x' } else { '.' });
+        }
+        out.push('\n');
+    }
+    Some(out)
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -261,6 +281,23 @@ mod tests {
         assert_eq!(picture.lines().next().unwrap().matches('x').count(), 3, "{picture}");
         assert_eq!(picture.matches('+').count(), 2 + 1, "one pair of fill, one in the legend\n{picture}");
         assert!(text(&rod(41), &eliminate(&rod(41), 0.1, &[]), &names(41)).is_none());
+    }
+
+    /// A slow state, then a loop of two.
+    #[test]
+    fn three_states_as_text() {
+        let pattern = Pattern::varying(3, [(0, 1), (1, 0), (1, 2)]);
+        let names = ["x", "v", "slow"].map(String::from);
+        assert_eq!(
+            text_before(&pattern, &names).unwrap(),
+            "   x        . x .\n   v        x . x\nslow        . . .\n"
+        );
+        let picture = text(&pattern, &eliminate(&pattern, 0.1, &[]), &names).unwrap();
+        let rows: Vec<&str> = picture.lines().collect();
+        assert_eq!(rows[0], "slow expl.  .|. .");
+        assert_eq!(rows[1].trim(), "------");
+        assert_eq!(rows.len(), 1 + 1 + 2 + 1, "{picture}");
+        assert!(text_before(&rod(41), &[]).is_none());
     }
 
     /// The file of a rod of 10,000 cells, or of a full matrix, stays small.
