@@ -78,7 +78,7 @@ fn headline(out: &mut String, summary: &Summary) {
         out,
         "<header>\n<p class=\"kicker\">Real-time Co-Simulation FMU</p>\n<h1>{}</h1>\n<p class=\"sub\">{}, {}, {}; a step of {}. {}.</p>\n",
         escape(&summary.model),
-        count(summary.states, "continuous state"),
+        capital(&count(summary.states, "continuous state")),
         count(summary.inputs, "input"),
         count(summary.outputs, "output"),
         format_duration(summary.step),
@@ -127,9 +127,10 @@ fn headline(out: &mut String, summary: &Summary) {
 fn key_figures(out: &mut String, summary: &Summary) {
     out.push_str("<section id=\"figures\">\n<div class=\"tiles\">\n");
     let mut tile = |value: String, label: &str| {
+        let class = if label == "largest error" && summary.figures.missed { "tile missed" } else { "tile" };
         let _ = writeln!(
             out,
-            "<div class=\"tile\"><span class=\"value\">{value}</span><span class=\"label\">{label}</span></div>"
+            "<div class=\"{class}\"><span class=\"value\">{value}</span><span class=\"label\">{label}</span></div>"
         );
     };
     tile(format_duration(summary.step), "communication step");
@@ -293,9 +294,7 @@ fn structure(out: &mut String, summary: &Summary, decision: &Decision) {
     if summary.implicit_states == 0 {
         let _ = writeln!(
             out,
-            "<p>All of {} are explicit: nothing is solved, and of the model’s {} none is needed.</p>",
-            count(summary.states, "state"),
-            count(summary.nonzeros, "Jacobian entry").replace("entrys", "entries")
+            "<p>No state is implicit: nothing is solved, and no entry of the Jacobian is needed.</p>"
         );
     } else {
         let _ = writeln!(
@@ -305,7 +304,7 @@ fn structure(out: &mut String, summary: &Summary, decision: &Decision) {
              before it. Of {} entries of the Jacobian {} are kept.</p>\n<div class=\"paper\">{}</div>",
             summary.nonzeros,
             summary.kept_nonzeros,
-            draw::svg(&summary.model, &kept, elimination, names)
+            draw::svg("Kept entries of the Jacobian", &kept, elimination, names)
         );
     }
     let explicit = elimination.explicit as usize;
@@ -393,10 +392,15 @@ fn stability(out: &mut String, summary: &Summary) {
     let _ = writeln!(
         out,
         "<p>Left: the eigenvalues λ of the model’s full Jacobian at {} of the run, times the internal step h = {}. Inside the \
-         green disc explicit Euler would be stable; the rest of the left half is why states are implicit. Right: the \
-         amplification factors μ of one step of this FMU. Inside the circle a disturbance decays.</p>",
+         green disc explicit Euler is stable{}. Right: the amplification factors μ of one step of this FMU. Inside the \
+         circle a disturbance decays.</p>",
         count(spectrum.samples, "point"),
-        format_duration(spectrum.h)
+        format_duration(spectrum.h),
+        if summary.implicit_states > 0 {
+            "; what lies to the left of it is why states are implicit"
+        } else {
+            ""
+        }
     );
     let _ = writeln!(
         out,
@@ -412,6 +416,10 @@ fn stability(out: &mut String, summary: &Summary) {
 }
 
 fn time_constants(out: &mut String, spectrum: &Spectrum) {
+    if spectrum.fastest.is_none() {
+        out.push_str("<p>All eigenvalues are zero: the states only integrate.</p>\n");
+        return;
+    }
     out.push_str("<div class=\"scroll\"><table><tbody>\n");
     let mut row = |name: &str, value: String, why: String| {
         let _ = writeln!(
@@ -530,7 +538,7 @@ fn step_time(out: &mut String, summary: &Summary, sorted: &[f64]) {
         out,
         "<section id=\"steps\">\n<h2>Step time</h2>\n<p>Computing time of {} steps of the trial run, on the machine that built the \
          FMU, while it may have been busy with other things. Both axes are logarithmic. For a measurement on the target run \
-         <code>fmu-build bench</code> there.</p>\n<div class=\"plots\"><figure>{}</figure></div>\n</section>",
+         <code>fmu-build bench</code> there.</p>\n<div class=\"plots one\"><figure>{}</figure></div>\n</section>",
         grouped(steps as u64),
         plot::histogram(&weighed, summary.step)
     );

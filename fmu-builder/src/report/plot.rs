@@ -98,7 +98,7 @@ pub fn curve(times: &[f64], curve: &Curve) -> String {
     let x = Axis::new(seconds.iter().copied(), 0.0, LEFT, RIGHT, 6);
     let both = curve.reference.iter().chain(&curve.built).copied();
     let y = Axis::new(both, 0.06, bottom, top, 4);
-    let d = Axis::new(deviation.iter().copied().chain([0.0]), 0.1, low_bottom, low_top, 2);
+    let d = Axis::new(deviation.iter().copied().chain([0.0]), 0.1, low_bottom, low_top, 3);
     let mut out =
         open(292.0, &format!("{}: accurate solution, new FMU and their difference over time", curve.name));
     for (axis, top, bottom) in [(&y, top, bottom), (&d, low_top, low_bottom)] {
@@ -219,8 +219,8 @@ pub fn step_spectrum(spectrum: &Spectrum) -> String {
     let unit = (bottom - top) / 2.0 / reach;
     let (cx, cy) = ((LEFT + RIGHT) / 2.0, (top + bottom) / 2.0);
     let wide = (RIGHT - LEFT) / 2.0 / unit;
-    let x = Axis::new([-wide, wide].into_iter(), 0.0, LEFT, RIGHT, 6);
-    let y = Axis::new([-reach, reach].into_iter(), 0.0, bottom, top, 4);
+    let x = Axis::new([-wide, wide].into_iter(), 0.0, LEFT, RIGHT, 9);
+    let y = Axis::new([-reach, reach].into_iter(), 0.0, bottom, top, 5);
     let mut out = open(340.0, "amplification factors of one step, in the complex plane");
     let _ = writeln!(out, "<circle class=\"stable\" cx=\"{cx}\" cy=\"{cy}\" r=\"{unit:.1}\"/>");
     levels(&mut out, &y);
@@ -262,15 +262,12 @@ pub fn histogram(sorted: &[(f64, f64)], deadline: f64) -> String {
     let most = bars.iter().fold(1.0, |most, &count| f64::max(most, count));
     let scale = |count: f64| (1.0 + count).log10() / (1.0 + most).log10();
     let mut out = open(232.0, "how many steps took how long");
-    let decades = (most.log10().floor() as i32).max(0);
-    for e in 0..=decades {
-        let at = bottom - scale(10f64.powi(e)) * (bottom - top);
-        let label = match e {
-            0 => "1".to_string(),
-            1 => "10".to_string(),
-            2 => "100".to_string(),
-            _ => format!("10{}", superscript(e)),
-        };
+    let digits: &[f64] = if most < 50.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+    let decades = (0..=most.log10().floor() as i32).flat_map(|e| digits.iter().map(move |digit| (*digit, e)));
+    for (digit, e) in decades.filter(|&(digit, e)| digit * 10f64.powi(e) <= most) {
+        let at = bottom - scale(digit * 10f64.powi(e)) * (bottom - top);
+        let label =
+            if e < 3 { format!("{}", digit * 10f64.powi(e)) } else { format!("10{}", superscript(e)) };
         let _ = writeln!(
             out,
             "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{RIGHT}\"/><text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>",
