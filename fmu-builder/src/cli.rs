@@ -229,9 +229,6 @@ pub struct BenchArgs {
     /// Print as JSON
     #[arg(long)]
     pub json: bool,
-    /// Write the distribution of the step times as a page
-    #[arg(long, value_name = "FILE.html")]
-    pub report: Option<PathBuf>,
     /// Print nothing but the answer and errors
     #[arg(long, short)]
     pub quiet: bool,
@@ -436,7 +433,7 @@ mod tests {
         assert_eq!((args.input, args.json, args.svg), ("in.fmu".into(), true, Some("a.svg".into())));
         assert_eq!((args.run.set, args.run.start), (vec!["k=1".to_string()], Some("-2".into())));
         let Command::Bench(args) =
-            command("bench out.fmu --steps 100 --deadline 1ms --json --inputs u.csv --report r.html --pace")
+            command("bench out.fmu --steps 100 --deadline 1ms --json --inputs u.csv --pace")
         else {
             panic!()
         };
