@@ -7,8 +7,8 @@ use crate::lab::Lab;
 use crate::progress::Progress;
 use crate::quantity;
 use crate::source::Source;
-use crate::structure::{Pattern, Variation, plan_parts};
-use crate::summary::{count, findings};
+use crate::structure::{Pattern, Variation, blt::components, draw, loops::suggest_slow_row, plan_parts};
+use crate::summary::{count, findings, warning_lines};
 use crate::worker::Study;
 use fmu_runtime::lu;
 use serde::Serialize;
@@ -39,8 +39,27 @@ pub struct Inspection {
     pub provides_directional_derivative: bool,
     pub can_get_and_set_fmu_state: bool,
     pub default_step: Option<f64>,
+    /// Sizes in order of solution.
+    pub block_sizes: Vec<usize>,
+    /// The states of the largest block, in order of solution.
+    pub largest_block_names: Vec<String>,
+    /// The one state whose row, taken as slow, breaks most of the largest block.
+    pub suggested_slow: Option<Suggestion>,
     pub warnings: Vec<String>,
+    /// The incidence before and after ordering, of a small model.
+    #[serde(skip)]
+    pub picture: Option<String>,
 }
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Suggestion {
+    pub name: String,
+    /// What the largest block would then be.
+    pub largest_block: usize,
+}
+
+/// A block of two is broken by either of its states.
+const WORTH_BREAKING: usize = 3;
 
 pub fn inspect(args: &InspectArgs) -> Result<Inspection, Error> {
     let source = Source::open(&args.input)?;
@@ -84,6 +103,25 @@ pub fn inspect(args: &InspectArgs) -> Result<Inspection, Error> {
         tear_names.extend(tears.iter().map(|&state| names[state as usize].clone()));
         position = end;
     }
+    let block_sizes: Vec<usize> = elimination.blocks.iter().map(|block| block.size as usize).collect();
+    let largest_block = block_sizes.iter().copied().max().unwrap_or(0);
+    let mut first = elimination.explicit as usize;
+    let mut largest_block_names = Vec::new();
+    for &size in &block_sizes {
+        if size == largest_block && largest_block_names.is_empty() {
+            let states = &elimination.order[first..first + size];
+            largest_block_names = states.iter().map(|&state| names[state as usize].clone()).collect();
+        }
+        first += size;
+    }
+    let suggested_slow = if largest_block >= WORTH_BREAKING { suggest(&pattern, names) } else { None };
+    if let Some(path) = &args.svg {
+        let picture = draw::svg(&description.model_name, &pattern, &elimination, names);
+        std::fs::write(path, picture).map_err(Error::io("write", path))?;
+    }
+    let picture = draw::text_before(&pattern, names)
+        .zip(draw::text(&pattern, &elimination, names))
+        .map(|(before, after)| format!("in the model's order:\n{before}\nin order of solution:\n{after}"));
     let causality = |wanted| description.variables.iter().filter(|v| v.causality == wanted).count();
     let mut warnings = description.warnings.clone();
     warnings.extend(findings(&studied, names));
@@ -98,7 +136,7 @@ pub fn inspect(args: &InspectArgs) -> Result<Inspection, Error> {
         nonzeros: pattern.len(),
         constant_nonzeros: studied.entries.iter().filter(|entry| entry.2).count(),
         blocks: elimination.blocks.len(),
-        largest_block: elimination.blocks.iter().map(|block| block.size as usize).max().unwrap_or(0),
+        largest_block,
         tears: tear_names.len(),
         tear_names,
         colours: jacobian.colours.len(),
@@ -109,8 +147,21 @@ pub fn inspect(args: &InspectArgs) -> Result<Inspection, Error> {
         provides_directional_derivative: subject.plan.model.provides_directional_derivative,
         can_get_and_set_fmu_state: subject.plan.model.can_get_and_set_state,
         default_step: description.default_experiment.step_size,
+        block_sizes,
+        largest_block_names,
+        suggested_slow,
         warnings,
+        picture: picture.filter(|_| n > 0),
     })
+}
+
+/// The state whose row breaks most of the largest loop, if it breaks anything.
+fn suggest(pattern: &Pattern, names: &[String]) -> Option<Suggestion> {
+    let slow = suggest_slow_row(pattern)?;
+    let keep: Vec<bool> = pattern.places().map(|(row, _)| row != slow).collect();
+    let largest = |pattern: &Pattern| components(pattern).iter().map(Vec::len).max().unwrap_or(0);
+    let largest_block = largest(&pattern.mask(&keep));
+    (largest_block < largest(pattern)).then(|| Suggestion { name: names[slow].clone(), largest_block })
 }
 
 impl Inspection {
@@ -167,7 +218,20 @@ impl Inspection {
             yes(self.provides_directional_derivative),
             yes(self.can_get_and_set_fmu_state)
         ));
-        lines.extend(self.warnings.iter().map(|warning| format!("warning: {warning}")));
+        if let Some(slow) = &self.suggested_slow {
+            lines.push(format!(
+                "  suggestion: with {} slow (--slow '{}') the largest block has {} instead of {}; a build tells whether \
+                 that is stable",
+                slow.name,
+                slow.name,
+                count(slow.largest_block, "state"),
+                self.largest_block
+            ));
+        }
+        lines.extend(warning_lines(&self.warnings));
+        if let Some(picture) = &self.picture {
+            lines.push(format!("\n{}", picture.trim_end()));
+        }
         lines.join("\n")
     }
 }

@@ -3,6 +3,7 @@
 use crate::build::Pace;
 use crate::decide::Decision;
 use crate::quantity::format_duration;
+use crate::report::Figures;
 use crate::source::Source;
 use crate::worker::{Studied, Subject};
 use fmu_runtime::plan::{Policy, Source as JacobianSource};
@@ -53,6 +54,9 @@ pub struct Summary {
     pub warnings: Vec<String>,
     #[serde(skip)]
     pub written: PathBuf,
+    /// What the pages draw.
+    #[serde(skip)]
+    pub figures: Figures,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -170,6 +174,7 @@ impl Summary {
             evaluation_time_ns: Some(studied.evaluation_time * 1e9),
             warnings,
             written: output.into(),
+            figures: Figures::new(source, subject, studied, decision),
         }
     }
 
@@ -198,21 +203,7 @@ impl Summary {
             m => format!(", {m} internal steps of {}", format_duration(self.step / m as f64)),
         };
         line("step", format!("{}{inside} ({})", format_duration(self.step), self.step_reason));
-        line(
-            "method",
-            match self.mode.as_str() {
-                _ if self.states == 0 => "no continuous states: events and outputs only".into(),
-                "explicit" => "linearly implicit Euler; no state needs it: all explicit".into(),
-                _ => format!(
-                    "linearly implicit Euler, {} of {} implicit ({}); {} of {} Jacobian entries kept",
-                    self.implicit_states,
-                    count(self.states, "state"),
-                    self.partition,
-                    self.kept_nonzeros,
-                    self.nonzeros
-                ),
-            },
-        );
+        line("method", self.method_text());
         if self.implicit_states > 0 {
             line(
                 "solution",
@@ -224,16 +215,7 @@ impl Summary {
                     self.operations_per_step
                 ),
             );
-            let colours = count(self.colours, "colour");
-            line(
-                "Jacobian",
-                match self.jacobian.as_str() {
-                    _ if self.colours == 0 => "constant: evaluated once".into(),
-                    "frozen" => "evaluated at the start and after events and parameter changes".into(),
-                    "rolling" => format!("one of {colours} in each step, by {}", self.jacobian_source),
-                    _ => format!("{colours} in each step, by {}", self.jacobian_source),
-                },
-            );
+            line("Jacobian", self.jacobian_text());
         }
         if self.states > 0 {
             let time = self
@@ -275,12 +257,48 @@ impl Summary {
                 ),
             );
         }
-        for warning in &self.warnings {
-            lines.push(format!("warning: {warning}"));
-        }
+        lines.extend(warning_lines(&self.warnings));
         lines.push(format!("wrote {}", self.written.display()));
         lines.join("\n")
     }
+
+    /// The method, and what of it is implicit.
+    pub fn method_text(&self) -> String {
+        match self.mode.as_str() {
+            _ if self.states == 0 => "no continuous states: events and outputs only".into(),
+            "explicit" => "linearly implicit Euler; no state needs it: all explicit".into(),
+            _ => format!(
+                "linearly implicit Euler, {} of {} implicit ({}); {} of {} Jacobian entries kept",
+                self.implicit_states,
+                count(self.states, "state"),
+                self.partition,
+                self.kept_nonzeros,
+                self.nonzeros
+            ),
+        }
+    }
+
+    /// When and how the Jacobian is evaluated.
+    pub fn jacobian_text(&self) -> String {
+        let colours = count(self.colours, "colour");
+        match self.jacobian.as_str() {
+            _ if self.colours == 0 => "constant: evaluated once".into(),
+            "frozen" => "evaluated at the start and after events and parameter changes".into(),
+            "rolling" => format!("one of {colours} in each step, by {}", self.jacobian_source),
+            _ => format!("{colours} in each step, by {}", self.jacobian_source),
+        }
+    }
+}
+
+/// For a terminal: the first ones.
+pub fn warning_lines(warnings: &[String]) -> Vec<String> {
+    const SHOWN: usize = 10;
+    let mut lines: Vec<String> =
+        warnings.iter().take(SHOWN).map(|warning| format!("warning: {warning}")).collect();
+    if warnings.len() > SHOWN {
+        lines.push(format!("and {} more (all in --json)", warnings.len() - SHOWN));
+    }
+    lines
 }
 
 /// What the study found to say of the FMU.
@@ -329,7 +347,7 @@ pub fn count(number: usize, noun: &str) -> String {
     }
 }
 
-fn trim(value: f64) -> String {
+pub fn trim(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }

@@ -11,7 +11,7 @@ use faer::prelude::c64;
 /// Up to here the analysis is dense.
 const DENSE: usize = 500;
 /// Dense samples are few enough that their eigenvalues take a second or so: n^3 each.
-const DENSE_WORK: f64 = 3e8;
+const DENSE_WORK: f64 = 1e8;
 
 pub struct Material<'a> {
     pub subject: &'a Subject,

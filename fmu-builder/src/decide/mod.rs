@@ -57,7 +57,7 @@ pub struct Decision {
 }
 
 /// Up to this many states partitions are cheap enough to be looked for always.
-const SMALL: usize = 30;
+const SMALL: usize = 100;
 
 /// Choose.
 pub fn decide(

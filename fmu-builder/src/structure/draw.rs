@@ -4,6 +4,7 @@
 //! patterns are drawn as a raster whose cells are the darker the more of them is filled.
 
 use super::pattern::Pattern;
+use crate::summary::count;
 use fmu_runtime::plan::Elimination;
 use std::fmt::Write;
 
@@ -13,13 +14,18 @@ const CELLS: usize = 160;
 const NAMED: usize = 60;
 /// Text is drawn up to this many rows.
 const TYPED: usize = 40;
+/// Longer names lose their beginning.
+const SHORT: usize = 22;
+const BLOCK: &str = "#f6b8b8";
+const CORE: &str = "#d25454";
 /// Side of one panel.
 const SIDE: f64 = 480.0;
 
 /// Before and after, side by side. `names` by state.
 pub fn svg(title: &str, kept: &Pattern, elimination: &Elimination, names: &[String]) -> String {
     let n = kept.n();
-    let margin = if n <= NAMED { 150.0 } else { 20.0 };
+    let longest = names.iter().map(|name| name.chars().count().min(SHORT)).max().unwrap_or(0);
+    let margin = if n <= NAMED { 20.0 + 6.5 * longest as f64 } else { 20.0 };
     let (width, height) = (2.0 * (margin + SIDE) + 20.0, SIDE + 100.0);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
@@ -30,12 +36,14 @@ pub fn svg(title: &str, kept: &Pattern, elimination: &Elimination, names: &[Stri
     let tears: u32 = elimination.blocks.iter().map(|block| block.tears).sum();
     let loops = elimination.blocks.iter().filter(|block| block.size > 1);
     let after = format!(
-        "in order of solution: {} explicit, {} blocks, largest {}, {tears} tears",
+        "in order of solution: {} explicit, {}, the largest of {}, {}",
         elimination.explicit,
-        elimination.blocks.len(),
+        count(elimination.blocks.len(), "block"),
         loops.map(|block| block.size).max().unwrap_or(u32::from(!elimination.blocks.is_empty())),
+        count(tears as usize, "tear"),
     );
-    let before = format!("in the model's order: {n} states, {} entries", kept.len());
+    let entries = if kept.len() == 1 { "entry" } else { "entries" };
+    let before = format!("in the model's order: {}, {} {entries}", count(n, "state"), kept.len());
     for (x, caption, order, solved) in
         [(margin, before, &natural, false), (2.0 * margin + SIDE + 10.0, after, &elimination.order, true)]
     {
@@ -50,8 +58,7 @@ pub fn svg(title: &str, kept: &Pattern, elimination: &Elimination, names: &[Stri
             for (p, &state) in order.iter().enumerate() {
                 let y = (p as f64 + 0.5) * SIDE / n as f64 + 0.35 * size;
                 let name = names.get(state as usize).map_or("", String::as_str);
-                let short: String =
-                    name.chars().rev().take(22).collect::<Vec<_>>().into_iter().rev().collect();
+                let short: String = name.chars().skip(name.chars().count().saturating_sub(SHORT)).collect();
                 let _ = writeln!(
                     out,
                     "<text x=\"-4\" y=\"{y:.1}\" font-size=\"{size:.1}\" text-anchor=\"end\">{}</text>",
@@ -65,11 +72,11 @@ pub fn svg(title: &str, kept: &Pattern, elimination: &Elimination, names: &[Stri
         ("#1f2d3d", "kept entry"),
         ("#c8d0d8", "fill"),
         ("#bfe3c0", "explicit row"),
-        ("#f6b8b8", "block"),
-        ("#d25454", "tears, solved as a dense core"),
+        (BLOCK, "block"),
+        (CORE, "tears, solved as a dense core"),
     ];
     for (i, (colour, text)) in legend.iter().enumerate() {
-        let (x, y) = (margin + 150.0 * i as f64, SIDE + 70.0);
+        let (x, y) = (margin + 110.0 * i as f64, SIDE + 70.0);
         let _ = writeln!(
             out,
             "<rect x=\"{x}\" y=\"{y}\" width=\"12\" height=\"12\" fill=\"{colour}\"/><text x=\"{}\" y=\"{}\">{text}</text>",
@@ -92,22 +99,12 @@ fn panel(out: &mut String, kept: &Pattern, elimination: &Elimination, order: &[u
         let explicit = elimination.explicit as usize;
         let high = explicit as f64 * unit;
         let _ = writeln!(out, "<rect width=\"{SIDE}\" height=\"{high:.2}\" fill=\"#bfe3c0\"/>");
-        let mut square = |first: usize, size: usize, colour: &str| {
-            // Smaller ones than a hundredth of the least cell are not to be seen.
-            if size > 0 && (n <= 1000 || size * 2000 >= n) {
-                let (at, side) = (first as f64 * unit, size as f64 * unit);
-                let _ = writeln!(
-                    out,
-                    "<rect x=\"{at:.2}\" y=\"{at:.2}\" width=\"{side:.2}\" height=\"{side:.2}\" fill=\"{colour}\"/>"
-                );
-            }
-        };
-        let mut first = explicit;
-        for block in &elimination.blocks {
-            let (size, tears) = (block.size as usize, block.tears as usize);
-            square(first, size, "#f6b8b8");
-            square(first + size - tears, tears, "#d25454");
-            first += size;
+        for (first, size, colour) in squares(elimination, n) {
+            let (at, side) = (first as f64 * unit, size as f64 * unit);
+            let _ = writeln!(
+                out,
+                "<rect x=\"{at:.2}\" y=\"{at:.2}\" width=\"{side:.2}\" height=\"{side:.2}\" fill=\"{colour}\"/>"
+            );
         }
         let rows = elimination.row_start.windows(2).enumerate();
         let slots = rows.flat_map(|(p, ends)| {
@@ -121,6 +118,30 @@ fn panel(out: &mut String, kept: &Pattern, elimination: &Elimination, order: &[u
         position[state as usize] = p;
     }
     raster(out, n, kept.places().map(|(i, j)| (position[i], position[j])), "31,45,61");
+    if solved {
+        // Full blocks would hide their colour.
+        for (first, size, colour) in squares(elimination, n).filter(|&(_, size, _)| size > 1) {
+            let (at, side) = (first as f64 * unit, size as f64 * unit);
+            let _ = writeln!(
+                out,
+                "<rect x=\"{at:.2}\" y=\"{at:.2}\" width=\"{side:.2}\" height=\"{side:.2}\" fill=\"none\" \
+                 stroke=\"{}\" stroke-width=\"1.5\"/>",
+                if colour == CORE { CORE } else { "#e88080" }
+            );
+        }
+    }
+}
+
+/// Blocks, each with its core after it: first position, size, colour. Smaller ones than a hundredth of the least cell
+/// are not to be seen.
+fn squares(elimination: &Elimination, n: usize) -> impl Iterator<Item = (usize, usize, &'static str)> {
+    let mut first = elimination.explicit as usize;
+    let both = elimination.blocks.iter().flat_map(move |block| {
+        let (at, size, tears) = (first, block.size as usize, block.tears as usize);
+        first += size;
+        [(at, size, BLOCK), (at + size - tears, tears, CORE)]
+    });
+    both.filter(move |&(_, size, _)| size > 0 && (n <= 1000 || size * 2000 >= n))
 }
 
 /// One path per shade; neighbours in a row are one stroke.
@@ -160,7 +181,8 @@ fn raster(out: &mut String, n: usize, places: impl Iterator<Item = (usize, usize
     }
 }
 
-fn escape(text: &str) -> String {
+/// For HTML and XML, in text and in attributes.
+pub fn escape(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         match c {
@@ -224,6 +246,25 @@ pub fn text(kept: &Pattern, elimination: &Elimination, names: &[String]) -> Opti
     Some(out)
 }
 
+/// The matrix in the model's order, for up to 40 states.
+pub fn text_before(kept: &Pattern, names: &[String]) -> Option<String> {
+    let n = kept.n();
+    if n > TYPED {
+        return None;
+    }
+    let name = |row: usize| names.get(row).map_or("", String::as_str);
+    let width = (0..n).map(|row| name(row).chars().count()).max().unwrap_or(0);
+    let mut out = String::new();
+    for row in 0..n {
+        let _ = write!(out, "{:>width$} {:<6}", name(row), "");
+        for col in 0..n {
+            let _ = write!(out, " {}", if kept.find(row, col).is_some() { 'x' } else { '.' });
+        }
+        out.push('\n');
+    }
+    Some(out)
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -246,7 +287,7 @@ mod tests {
         assert!(picture.starts_with("<svg ") && picture.ends_with("</svg>\n"));
         assert!(picture.contains("a &lt; b &amp; c") && !picture.contains("<x0>"));
         assert_eq!(picture.matches("&lt;x1&gt;").count(), 2);
-        assert!(picture.contains("1 explicit, 1 blocks, largest 2"));
+        assert!(picture.contains("1 explicit, 1 block, the largest of 2, no tears"));
         // Strokes: rows 1 and 2 have one entry and two neighbours, before and after; two full rows of slots.
         assert_eq!(picture.matches("h1v1h-1z").count(), 1 + 1);
         assert_eq!(picture.matches("h2v1h-2z").count(), 1 + 1 + 2);
@@ -261,6 +302,23 @@ mod tests {
         assert_eq!(picture.lines().next().unwrap().matches('x').count(), 3, "{picture}");
         assert_eq!(picture.matches('+').count(), 2 + 1, "one pair of fill, one in the legend\n{picture}");
         assert!(text(&rod(41), &eliminate(&rod(41), 0.1, &[]), &names(41)).is_none());
+    }
+
+    /// A slow state, then a loop of two.
+    #[test]
+    fn three_states_as_text() {
+        let pattern = Pattern::varying(3, [(0, 1), (1, 0), (1, 2)]);
+        let names = ["x", "v", "slow"].map(String::from);
+        assert_eq!(
+            text_before(&pattern, &names).unwrap(),
+            "   x        . x .\n   v        x . x\nslow        . . .\n"
+        );
+        let picture = text(&pattern, &eliminate(&pattern, 0.1, &[]), &names).unwrap();
+        let rows: Vec<&str> = picture.lines().collect();
+        assert_eq!(rows[0], "slow expl.  .|. .");
+        assert_eq!(rows[1].trim(), "------");
+        assert_eq!(rows.len(), 1 + 1 + 2 + 1, "{picture}");
+        assert!(text_before(&rod(41), &[]).is_none());
     }
 
     /// The file of a rod of 10,000 cells, or of a full matrix, stays small.

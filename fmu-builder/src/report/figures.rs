@@ -1,0 +1,257 @@
+//! What the pages draw, gathered while everything is at hand: a few trajectories and the spectrum, thinned.
+//!
+//! Nothing measured on this machine is in here, so that the page inside the FMU may use all of it.
+
+use crate::analysis::step_advice::step_advice;
+use crate::analysis::{Mask, amplification::amplification, dense};
+use crate::decide::Decision;
+use crate::pack;
+use crate::source::Source;
+use crate::worker::{Studied, Subject};
+use faer::Mat;
+use model_description::{Causality, Variability};
+
+/// Trajectories that are drawn, worst first.
+const PLOTS: usize = 8;
+/// Points of a trajectory, about.
+const POINTS: usize = 500;
+/// Eigenvalues cost n^3 at every sample.
+const SPECTRUM: usize = 150;
+const SPECTRUM_WORK: f64 = 4e7;
+
+#[derive(Clone, Debug, Default)]
+pub struct Figures {
+    pub times: Vec<f64>,
+    pub curves: Vec<Curve>,
+    /// Quantities that were compared, drawn or not, and what they are: "output", "state".
+    pub compared: usize,
+    pub noun: &'static str,
+    /// The chosen plan's error is above the tolerance.
+    pub missed: bool,
+    pub spectrum: Option<Spectrum>,
+    pub inputs: Vec<Port>,
+    pub diagnostics: Vec<Port>,
+    /// The model came with documentation, now `documentation/model.html`.
+    pub has_documentation: bool,
+}
+
+/// One quantity, accurate and as the new FMU computes it, at `Figures::times`.
+#[derive(Clone, Debug, Default)]
+pub struct Curve {
+    pub name: String,
+    pub unit: Option<String>,
+    pub description: Option<String>,
+    pub error: Option<f64>,
+    pub reference: Vec<f64>,
+    /// Shorter if the run ended early.
+    pub built: Vec<f64>,
+}
+
+/// Eigenvalues at the samples.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spectrum {
+    pub h: f64,
+    pub samples: usize,
+    /// Of the Jacobian, times h.
+    pub model: Vec<(f64, f64)>,
+    /// Of one step: what it multiplies a disturbance by.
+    pub step: Vec<(f64, f64)>,
+    /// Time constants 1/|λ| in seconds; λ = 0, an integrator, has none.
+    pub fastest: Option<f64>,
+    pub slowest: Option<f64>,
+    /// Period of the fastest oscillation that the model does not damp strongly.
+    pub period: Option<f64>,
+    /// Largest step of explicit Euler; infinite if nothing limits it.
+    pub explicit_limit: f64,
+    /// Modes of the model itself that grow, at the sample with the most.
+    pub growing: usize,
+}
+
+/// A variable that a user may set or read.
+#[derive(Clone, Debug, Default)]
+pub struct Port {
+    pub name: String,
+    pub unit: Option<String>,
+    pub kind: String,
+    pub description: String,
+}
+
+impl Figures {
+    pub fn new(source: &Source, subject: &Subject, studied: &Studied, decision: &Decision) -> Figures {
+        let variables = &source.description.variables;
+        let names = &decision.plan.states.names;
+        let outputs = source.outputs();
+        let watched: Vec<(String, Option<usize>)> = match subject.outputs.is_empty() {
+            true => (0..names.len()).map(|i| (names[i].clone(), source.state_variable(i))).collect(),
+            false => outputs.iter().map(|&i| (variables[i].name.clone(), Some(i))).collect(),
+        };
+        let error = |i: usize| decision.errors.get(i).copied();
+        let mut order: Vec<usize> = (0..watched.len()).collect();
+        order.sort_by(|&a, &b| error(b).unwrap_or(0.0).total_cmp(&error(a).unwrap_or(0.0)));
+        order.truncate(PLOTS);
+        let simulated = &decision.simulated.trajectory;
+        let points = thin(&order, &studied.trajectory, simulated);
+        let at = |rows: &[Vec<f64>], quantity: usize| {
+            let values = points.iter().map_while(|&p| rows.get(p)?.get(quantity).copied());
+            values.collect::<Vec<f64>>()
+        };
+        let curve = |&i: &usize| {
+            let variable = watched[i].1.map(|index| &variables[index]);
+            Curve {
+                name: watched[i].0.clone(),
+                unit: variable.and_then(|variable| variable.unit.clone()),
+                description: variable.and_then(|variable| variable.description.clone()),
+                error: error(i),
+                reference: at(&studied.trajectory, i),
+                built: at(simulated, i),
+            }
+        };
+        let inputs = variables.iter().filter(|variable| variable.causality == Causality::Input);
+        let inputs = inputs.map(|variable| Port {
+            name: variable.name.clone(),
+            unit: variable.unit.clone(),
+            kind: match variable.variability {
+                Variability::Continuous => "continuous".into(),
+                _ => format!("discrete {}", variable.kind.element()),
+            },
+            description: variable.description.clone().unwrap_or_default(),
+        });
+        let diagnostics = pack::add_diagnostics(&mut decision.plan.clone(), source);
+        Figures {
+            times: points.iter().map(|&p| studied.times[p]).collect(),
+            curves: order.iter().map(curve).collect(),
+            compared: watched.len(),
+            noun: if subject.outputs.is_empty() { "state" } else { "output" },
+            missed: missed(decision),
+            spectrum: spectrum(studied, decision),
+            inputs: inputs.collect(),
+            diagnostics: diagnostics
+                .into_iter()
+                .map(|diagnostic| Port {
+                    name: diagnostic.name,
+                    unit: diagnostic.unit,
+                    kind: format!("{:?}", diagnostic.kind),
+                    description: diagnostic.description,
+                })
+                .collect(),
+            has_documentation: source
+                .archive
+                .entries
+                .iter()
+                .any(|entry| entry.name == "documentation/index.html"),
+        }
+    }
+}
+
+/// The decision says so in a warning; it keeps no tolerance.
+fn missed(decision: &Decision) -> bool {
+    decision.error.is_some()
+        && decision.warnings.iter().any(|warning| warning.contains("more than the tolerance"))
+}
+
+/// Points to draw: all of a short run. Of a long one, in every stretch of time, those where a drawn curve is least and
+/// greatest, so that no peak is lost.
+fn thin(order: &[usize], reference: &[Vec<f64>], simulated: &[Vec<f64>]) -> Vec<usize> {
+    let count = reference.len();
+    if count <= 2 * POINTS {
+        return (0..count).collect();
+    }
+    let stretches = POINTS / (4 * order.len()).clamp(2, 20);
+    let mut points = vec![0, count - 1];
+    for stretch in 0..stretches {
+        let range = stretch * count / stretches..(stretch + 1) * count / stretches;
+        for rows in [reference, simulated] {
+            for &quantity in order {
+                let inside =
+                    range.clone().filter_map(|p| rows.get(p)?.get(quantity).map(|&value| (p, value)));
+                points.extend(inside.clone().min_by(|a, b| a.1.total_cmp(&b.1)).map(|(p, _)| p));
+                points.extend(inside.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(p, _)| p));
+            }
+        }
+        points.extend(range.step_by((count / POINTS).max(1)));
+    }
+    points.sort_unstable();
+    points.dedup();
+    points
+}
+
+fn spectrum(studied: &Studied, decision: &Decision) -> Option<Spectrum> {
+    let plan = &decision.plan;
+    let (n, h) = (plan.states.names.len(), plan.step.h);
+    if n == 0 || n > SPECTRUM || decision.candidate.kept.len() != studied.entries.len() {
+        return None;
+    }
+    let finite =
+        studied.samples.iter().filter(|sample| sample.jacobian.iter().all(|value| value.is_finite()));
+    let samples: Vec<_> = finite.collect();
+    let affordable = (SPECTRUM_WORK / (n * n * n) as f64).clamp(4.0, 40.0) as usize;
+    let stride = samples.len().div_ceil(affordable).max(1);
+    let jacobians: Vec<Mat<f64>> = samples
+        .iter()
+        .step_by(stride)
+        .map(|sample| {
+            let mut jacobian = Mat::zeros(n, n);
+            for (&(row, col, _), &value) in studied.entries.iter().zip(&sample.jacobian) {
+                jacobian[(row as usize, col as usize)] = value;
+            }
+            jacobian
+        })
+        .collect();
+    let mut kept = vec![false; n * n];
+    for (&(row, col, _), _) in studied.entries.iter().zip(&decision.candidate.kept).filter(|&(_, &kept)| kept)
+    {
+        kept[row as usize * n + col as usize] = true;
+    }
+    let mask = Mask::from_fn(n, |i, j| kept[i * n + j]);
+    let mut found = Spectrum { h, explicit_limit: f64::INFINITY, ..Spectrum::default() };
+    let mut least = f64::INFINITY;
+    let (mut most, mut fastest_turn) = (0.0, 0.0);
+    for jacobian in &jacobians {
+        let Ok(lambda) = dense::eigenvalues(jacobian.as_ref()) else { continue };
+        let radius = amplification(jacobian.as_ref(), &mask, h).and_then(|r| dense::eigenvalues(r.as_ref()));
+        let Ok(mu) = radius else { continue };
+        found.samples += 1;
+        // Below this it is rounding of the largest.
+        let largest = lambda.iter().fold(0.0, |largest, z| f64::max(largest, z.norm()));
+        let zero = 1e-9 * largest;
+        let mut growing = 0;
+        for z in &lambda {
+            let size = z.norm();
+            if size > zero {
+                least = least.min(size);
+                most = f64::max(most, size);
+            }
+            if -z.re < 0.7 * size && z.im > zero {
+                fastest_turn = f64::max(fastest_turn, z.im);
+            }
+            growing += usize::from(z.re > 1e-6 * largest);
+            found.model.push((h * z.re, h * z.im));
+        }
+        found.growing = found.growing.max(growing);
+        found.step.extend(mu.iter().map(|z| (z.re, z.im)));
+    }
+    if let Ok(advice) = step_advice(&jacobians, h) {
+        found.explicit_limit = advice.explicit_limit;
+    }
+    let inverse = |rate: f64| (rate > 0.0 && rate.is_finite()).then(|| 1.0 / rate);
+    found.fastest = inverse(most);
+    found.slowest = inverse(least);
+    found.period = inverse(fastest_turn).map(|turn| turn * std::f64::consts::TAU);
+    (found.samples > 0).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::thin;
+
+    /// A needle of one point in ten thousand is still drawn.
+    #[test]
+    fn thinning_keeps_peaks() {
+        let mut rows = vec![vec![0.0]; 10_000];
+        rows[7_777][0] = 5.0;
+        let points = thin(&[0], &rows, &rows[..9_000]);
+        assert!(points.contains(&7_777) && points.contains(&0) && points.contains(&9_999));
+        assert!(points.len() < 2_000, "{}", points.len());
+        assert!(points.is_sorted());
+    }
+}

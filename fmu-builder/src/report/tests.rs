@@ -1,0 +1,259 @@
+use super::figures::{Curve, Figures, Port, Spectrum};
+use super::*;
+use crate::decide::Candidate;
+use crate::structure::plan_parts;
+use crate::summary::{NamedError, StepTime};
+use crate::worker::{Simulated, StructureFound};
+use fmu_runtime::plan::{self, Events, Method, Model, Plan, States, Step, Variables};
+
+const NASTY: &str = "<b>&\"";
+
+fn plan() -> Plan {
+    let pattern = Pattern::varying(3, [(1, 2), (2, 1), (2, 0), (2, 2)]);
+    let (jacobian, elimination) = plan_parts(&pattern, &[true; 4], &[false; 4], 1e-3, &[]);
+    Plan {
+        version: plan::VERSION,
+        model: Model {
+            name: NASTY.into(),
+            identifier: "model".into(),
+            inner_guid: "{}".into(),
+            guid: String::new(),
+            can_get_and_set_state: false,
+            can_serialize_state: false,
+            provides_directional_derivative: false,
+            instantiate_only_once: false,
+            completed_step_needed: false,
+        },
+        step: Step { method: Method::Lie, h: 1e-3, substeps: 1 },
+        states: States {
+            names: names(),
+            references: vec![],
+            derivative_references: vec![],
+            nominals: vec![1.0; 3],
+        },
+        variables: Variables::default(),
+        jacobian,
+        elimination,
+        events: Events { indicators: 1, bisections: 10, max_per_step: 4, max_iterations: 100 },
+        diagnostics: vec![],
+    }
+}
+
+fn names() -> Vec<String> {
+    vec!["x".into(), NASTY.into(), "z".into()]
+}
+
+fn decision() -> Decision {
+    let trial = |label: &str, error, failed: Option<&str>, chosen| Trial {
+        label: label.into(),
+        policy: "rolling 1".into(),
+        kept_nonzeros: 4,
+        evaluations_per_step: 2.0,
+        operations_per_step: 12_345,
+        error,
+        failed: failed.map(String::from),
+        chosen,
+    };
+    Decision {
+        plan: plan(),
+        candidate: Candidate { label: NASTY.into(), kept: vec![true; 4], spectral_radius: Some(0.5) },
+        simulated: Simulated { step_times: vec![1e-6, 2e-6, 3e-6], ..Simulated::default() },
+        errors: vec![0.002],
+        error: Some(0.002),
+        spectral_radius: Some(0.5),
+        evaluations_per_step: 2.0,
+        operations_per_step: 12_345,
+        trials: vec![
+            trial("first", None, Some(NASTY), false),
+            trial("second", Some(0.002), None, true),
+            trial("third", None, None, false),
+        ],
+        warnings: vec![],
+    }
+}
+
+fn summary() -> Summary {
+    let decision = decision();
+    let port = || Port {
+        name: NASTY.into(),
+        unit: Some(NASTY.into()),
+        kind: NASTY.into(),
+        description: NASTY.into(),
+    };
+    Summary {
+        model: NASTY.into(),
+        generation_tool: NASTY.into(),
+        states: 3,
+        event_indicators: 1,
+        inputs: 1,
+        outputs: 1,
+        explicit_states: 1,
+        implicit_states: 2,
+        nonzeros: 4,
+        kept_nonzeros: 4,
+        blocks: 1,
+        largest_block: 2,
+        tears: 0,
+        colours: 2,
+        evaluations_per_step: 2.0,
+        operations_per_step: 12_345,
+        jacobian: "every".into(),
+        jacobian_source: "differences".into(),
+        mode: "mixed".into(),
+        partition: NASTY.into(),
+        method: "lie".into(),
+        step: 1e-3,
+        step_reason: NASTY.into(),
+        substeps: 1,
+        spectral_radius: Some(0.5),
+        error: decision.error,
+        errors: vec![NamedError { name: NASTY.into(), error: 0.002 }],
+        verified_from: 0.0,
+        verified_to: 1.0,
+        samples: 24,
+        events: 3,
+        carried_events: 0,
+        implicit: names(),
+        step_time_ns: StepTime::new(&[1e-6, 2e-6, 3e-6]),
+        evaluation_time_ns: Some(123.0),
+        warnings: vec![NASTY.into()],
+        written: NASTY.into(),
+        figures: Figures {
+            times: vec![0.0, 0.5, 1.0],
+            curves: vec![Curve {
+                name: NASTY.into(),
+                unit: Some(NASTY.into()),
+                description: Some(NASTY.into()),
+                error: Some(0.002),
+                reference: vec![0.0, 1.0, 2.0],
+                built: vec![0.0, 1.1],
+            }],
+            compared: 1,
+            noun: "output",
+            missed: false,
+            spectrum: Some(Spectrum {
+                h: 1e-3,
+                samples: 2,
+                model: vec![(-1.0, 0.0), (-1e9, 2.0)],
+                step: vec![(0.5, 0.0), (0.0, 0.1)],
+                fastest: Some(1e-9),
+                slowest: Some(1.0),
+                period: Some(0.1),
+                explicit_limit: 1e-9,
+                growing: 1,
+            }),
+            inputs: vec![port()],
+            diagnostics: vec![port()],
+            has_documentation: true,
+        },
+    }
+}
+
+fn studied() -> Studied {
+    Studied {
+        entries: vec![],
+        structure: StructureFound::default(),
+        samples: vec![],
+        magnitudes: vec![],
+        evaluation_time: 0.0,
+        directional_time: None,
+        wrong_directional: None,
+        times: vec![],
+        trajectory: vec![],
+        events: 0,
+        halted: None,
+        notes: vec![],
+    }
+}
+
+const SECTIONS: [&str; 6] = ["figures", "trajectories", "structure", "stability", "trials", "use"];
+
+#[test]
+fn every_section_is_there() {
+    let (report, certificate) =
+        (report(&summary(), &decision(), &studied()), certificate(&summary(), &decision()));
+    for section in SECTIONS {
+        let id = format!("<section id=\"{section}\">");
+        assert!(report.contains(&id) && certificate.contains(&id), "{section}");
+    }
+    for text in ["Within the tolerance.", "0.2 %", "✓ chosen", "not needed", "12\u{202f}345", "1 ms"] {
+        assert!(report.contains(text), "{text}");
+    }
+    assert!(report.contains("<section id=\"steps\">") && !certificate.contains("<section id=\"steps\">"));
+    assert_eq!(report.matches("<section").count(), report.matches("</section>").count());
+    assert_eq!(report.matches("<svg").count(), report.matches("</svg>").count());
+    assert!(
+        !report.contains("http://")
+            || report.matches("http").count() == report.matches("xmlns=\"http").count()
+    );
+}
+
+#[test]
+fn foreign_names_are_escaped() {
+    let page = report(&summary(), &decision(), &studied());
+    assert!(!page.contains(NASTY) && !page.contains("<b>&"), "a name got through");
+    assert!(page.matches("&lt;b&gt;&amp;&quot;").count() > 15);
+}
+
+/// Whatever was measured: same input, same bytes.
+#[test]
+fn the_certificate_is_free_of_measurements() {
+    let (mut slow, mut slower) = (summary(), decision());
+    slow.step_time_ns = StepTime::new(&[0.1, 0.2]);
+    slow.evaluation_time_ns = Some(1e9);
+    slower.simulated.step_times = vec![0.1, 0.2];
+    let first = certificate(&summary(), &decision());
+    assert_eq!(first, certificate(&slow, &slower));
+    assert!(!first.contains("123 ns") && !first.contains("Step time"));
+    assert!(report(&summary(), &decision(), &studied()).contains("123 ns"));
+}
+
+#[test]
+fn a_missed_tolerance_is_the_headline() {
+    let mut missed = summary();
+    missed.figures.missed = true;
+    let page = certificate(&missed, &decision());
+    assert!(page.contains("<p class=\"verdict missed\"><b>The tolerance is missed.</b>"));
+}
+
+/// A model without states has none of the data.
+#[test]
+fn nothing_to_draw_is_said() {
+    let bare = Summary {
+        states: 0,
+        implicit_states: 0,
+        error: None,
+        errors: vec![],
+        spectral_radius: None,
+        step_time_ns: None,
+        figures: Figures { noun: "output", ..Figures::default() },
+        ..summary()
+    };
+    let mut nothing = decision();
+    nothing.plan.states = States::default();
+    nothing.plan.elimination = Default::default();
+    nothing.simulated.step_times.clear();
+    nothing.trials.clear();
+    let page = report(&bare, &nothing, &studied());
+    for section in SECTIONS {
+        assert!(page.contains(&format!("<section id=\"{section}\">")), "{section}");
+    }
+    assert!(!page.contains("<svg") && !page.contains("id=\"steps\""));
+}
+
+#[test]
+fn numbers_are_readable() {
+    for (value, text) in [
+        (0.0, "0"),
+        (0.000_123_4, "0.000123"),
+        (0.1, "0.1"),
+        (1.0, "1"),
+        (12.345, "12.3"),
+        (999.4, "999"),
+        (12_345.6, "12\u{202f}346"),
+        (2.5e7, "2.5·10⁷"),
+        (1e-9, "1·10⁻⁹"),
+    ] {
+        assert_eq!(significant(value), text);
+    }
+}
