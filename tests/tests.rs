@@ -6,6 +6,8 @@ mod util;
 
 /// Error and order of convergence against solutions that are known.
 mod accuracy;
+/// Partitions, budgets, refusals of unstable wishes.
+mod choice;
 /// The archive and the description that are written, `--json`, exit codes.
 mod command;
 /// What FMI 2.0 asks of an FMU: state machine, values, saved states, resource locations.
