@@ -26,11 +26,16 @@ fn main() {
         language: cbindgen::Language::C,
         include_guard: Some("FMU_RUNTIME_H".into()),
         documentation: false,
+        export: cbindgen::ExportConfig {
+            exclude: ["calloc", "free"].map(String::from).to_vec(),
+            ..cbindgen::ExportConfig::default()
+        },
         ..cbindgen::Config::default()
     };
     let bindings = cbindgen::Builder::new()
         .with_config(config)
         .with_src(root.join("fmu-runtime/src/status.rs"))
+        .with_src(root.join("fmu-runtime/src/inner.rs"))
         .with_src(root.join("fmu-runtime/src/ffi.rs"))
         .generate()
         .expect("the C header cannot be generated");

@@ -26,6 +26,9 @@ pub struct Benchmark {
     pub worst_step: usize,
     pub deadline: f64,
     pub overruns: usize,
+    /// Of the model inside, and what a median step is of it.
+    pub evaluation_time_ns: Option<f64>,
+    pub step_to_evaluation: Option<f64>,
     #[serde(skip)]
     histogram: Vec<(f64, usize)>,
 }
@@ -84,10 +87,8 @@ pub fn bench(args: &BenchArgs) -> Result<Benchmark, Error> {
     let lab = Lab::new(limit, scratch.path().to_path_buf(), Progress::new(!args.quiet && !args.json))?;
     let measured = lab.bench(Bench {
         root,
-        identifier: plan.model.identifier.clone(),
-        guid: plan.model.guid.clone(),
+        plan: plan.clone(),
         experiment,
-        step,
         steps,
         patience: if args.steps.is_some() { 0.9 * limit } else { PATIENCE },
         pace: args.pace,
@@ -100,6 +101,7 @@ pub fn bench(args: &BenchArgs) -> Result<Benchmark, Error> {
         .max_by(|&a, &b| measured.times[a].total_cmp(&measured.times[b]))
         .unwrap_or(0);
     let overruns = measured.times.iter().filter(|&&time| time > deadline).count();
+    let evaluation = measured.evaluation_time.map(|time| time * 1e9);
     let mut sorted = measured.times;
     sorted.sort_by(f64::total_cmp);
     let Some(step_time_ns) = StepTime::new(&sorted) else {
@@ -114,6 +116,8 @@ pub fn bench(args: &BenchArgs) -> Result<Benchmark, Error> {
         worst_step,
         deadline,
         overruns,
+        evaluation_time_ns: evaluation,
+        step_to_evaluation: evaluation.map(|time| step_time_ns.p50 / time),
         histogram: histogram(&sorted),
     })
 }
@@ -175,6 +179,12 @@ impl Benchmark {
                 format_duration(self.deadline)
             ),
         ];
+        if let (Some(time), Some(ratio)) = (self.evaluation_time_ns, self.step_to_evaluation) {
+            lines.push(format!(
+                "  the median step is {ratio:.1} evaluations of the model, {} each",
+                duration(time)
+            ));
+        }
         let most = self.histogram.iter().map(|(_, count)| *count).max().unwrap_or(1);
         for (bound, count) in &self.histogram {
             // Logarithmic: the rare slow steps are what matters.

@@ -33,7 +33,7 @@ const REFINEMENTS: usize = 6;
 /// Build `args.output` from `args.input`.
 pub fn build(args: &BuildArgs, libraries: Libraries) -> Result<Summary, Error> {
     refuse_output(&args.input, &args.output)?;
-    let source = Source::open(&args.input)?;
+    let mut source = Source::open(&args.input)?;
     let experiment = source.experiment(&args.run)?;
     let mut pace = Pace::choose(args, &source, &experiment)?;
     let limit = match &args.run.time_limit {
@@ -50,6 +50,7 @@ pub fn build(args: &BuildArgs, libraries: Libraries) -> Result<Summary, Error> {
         }
     };
     lab.finish();
+    source.set_starts(&studied.told);
 
     let summary = Summary::new(&source, &subject, &studied, &decision, &pace, &args.output);
     let mut plan = decision.plan.clone();
@@ -126,6 +127,7 @@ fn attempt(
         samples: SAMPLES,
         tolerance: ACCURACY,
         patience: 0.5 * lab.limit(),
+        ask: source.invented_starts(),
     };
     let studied = lab.study(study)?;
     let reached = studied.times.len().saturating_sub(1) as u64;

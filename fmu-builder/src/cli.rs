@@ -141,10 +141,10 @@ pub struct BuildArgs {
     /// Print nothing but errors
     #[arg(long, short, help_heading = "The result")]
     pub quiet: bool,
-    /// Treat warnings as errors
+    /// Refuse if no plan is within the tolerance
     #[arg(long, help_heading = "The result")]
     pub strict: bool,
-    /// Replace OUT.fmu if it exists; write it even if the tolerance is missed
+    /// Keep pinned or explicit rows even if they are unstable
     #[arg(long, help_heading = "The result")]
     pub force: bool,
 }
@@ -229,9 +229,6 @@ pub struct BenchArgs {
     /// Print as JSON
     #[arg(long)]
     pub json: bool,
-    /// Write the distribution of the step times as a page
-    #[arg(long, value_name = "FILE.html")]
-    pub report: Option<PathBuf>,
     /// Print nothing but the answer and errors
     #[arg(long, short)]
     pub quiet: bool,
@@ -249,9 +246,6 @@ pub struct ExampleArgs {
     /// Where to write it [default: NAME.fmu]
     #[arg(value_name = "OUT.fmu")]
     pub output: Option<PathBuf>,
-    /// Replace OUT.fmu if it exists
-    #[arg(long)]
-    pub force: bool,
 }
 
 /// The child process in which an FMU's code runs.
@@ -333,8 +327,8 @@ a linearly implicit Euler step, implicit only where the model is stiff.";
 
 const EXAMPLES: &str = "\
 Examples:
-  fmu-build example robertson stiff.fmu               # a model to try it with
-  fmu-build --step 1ms stiff.fmu realtime.fmu         # build for a 1 ms test bench
+  fmu-build example dc-drive drive.fmu                # a model to try it with
+  fmu-build --step 1ms drive.fmu realtime.fmu         # build for a 1 ms test bench
   fmu-build --step 1ms --budget 100us --inputs drive.csv --report why.html in.fmu out.fmu
   fmu-build bench realtime.fmu --deadline 1ms         # what does a step cost here?";
 
@@ -439,17 +433,14 @@ mod tests {
         assert_eq!((args.input, args.json, args.svg), ("in.fmu".into(), true, Some("a.svg".into())));
         assert_eq!((args.run.set, args.run.start), (vec!["k=1".to_string()], Some("-2".into())));
         let Command::Bench(args) =
-            command("bench out.fmu --steps 100 --deadline 1ms --json --inputs u.csv --report r.html --pace")
+            command("bench out.fmu --steps 100 --deadline 1ms --json --inputs u.csv --pace")
         else {
             panic!()
         };
         assert_eq!((args.steps.as_deref(), args.deadline.as_deref()), (Some("100"), Some("1ms")));
         assert!(args.json && args.pace);
-        assert_eq!(
-            command("example"),
-            Command::Example(ExampleArgs { name: None, output: None, force: false })
-        );
-        let named = ExampleArgs { name: Some("ball".into()), output: Some("b.fmu".into()), force: false };
+        assert_eq!(command("example"), Command::Example(ExampleArgs { name: None, output: None }));
+        let named = ExampleArgs { name: Some("ball".into()), output: Some("b.fmu".into()) };
         assert_eq!(command("example ball b.fmu"), Command::Example(named));
         assert_eq!(command("worker r.json"), Command::Worker(WorkerArgs { request: "r.json".into() }));
     }

@@ -81,6 +81,7 @@ pub fn inspect(args: &InspectArgs) -> Result<Inspection, Error> {
         samples: 8,
         tolerance: 1e-4,
         patience: (0.5 * limit).min(10.0),
+        ask: Vec::new(),
     };
     let studied = lab.study(study)?;
     lab.finish();

@@ -28,14 +28,14 @@ pub fn add_diagnostics(plan: &mut Plan, source: &Source) -> Vec<model_descriptio
             "fmuBuild.stepTime",
             DiagnosticKind::Real,
             Some("s"),
-            "Wall-clock time of the last step",
+            "Wall-clock time of the last step; measured from the first reading on",
         ),
         (
             Quantity::Overruns,
             "fmuBuild.overruns",
             DiagnosticKind::Integer,
             None,
-            "Steps that took longer than the time they simulate",
+            "Steps that took longer than the time they simulate; counted from the first reading on",
         ),
         (
             Quantity::Events,

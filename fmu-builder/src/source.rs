@@ -30,7 +30,7 @@ pub struct Source {
 
 /// Halvings that locate a state event, events per communication step, iterations per event.
 const BISECTIONS: u32 = 10;
-const EVENTS_PER_STEP: u32 = 4;
+const EVENTS_PER_STEP: u32 = 8;
 const EVENT_ITERATIONS: u32 = 100;
 
 impl Source {
@@ -359,6 +359,37 @@ impl Source {
         let bound = |name: &str| columns.iter().find(|column| column.name == name);
         InputTable::read_with(path, |name| bound(name).is_none_or(|column| column.signal == Signal::Text))?;
         Ok(columns)
+    }
+
+    /// Variables whose start value is missing in the file, though FMI demands one: the FMU itself is asked.
+    pub fn invented_starts(&self) -> Vec<(u32, Value)> {
+        let invented =
+            self.description.invented_starts.iter().map(|&index| &self.description.variables[index]);
+        invented
+            .map(|variable| {
+                let example = match variable.kind {
+                    Kind::Real => Value::Real(0.0),
+                    Kind::Integer | Kind::Enumeration => Value::Integer(0),
+                    Kind::Boolean => Value::Boolean(false),
+                    Kind::String => Value::Text(String::new()),
+                };
+                (variable.value_reference, example)
+            })
+            .collect()
+    }
+
+    /// What it answered, in the same order.
+    pub fn set_starts(&mut self, told: &[Option<Value>]) {
+        for (index, value) in self.description.invented_starts.clone().into_iter().zip(told) {
+            let text = match value {
+                Some(Value::Real(value)) => format!("{value:?}"),
+                Some(Value::Integer(value)) => value.to_string(),
+                Some(Value::Boolean(value)) => value.to_string(),
+                Some(Value::Text(value)) => value.clone(),
+                None => continue,
+            };
+            self.description.set_start(index, &text);
+        }
     }
 
     /// `count` value references that no variable uses.

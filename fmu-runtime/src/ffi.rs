@@ -225,30 +225,108 @@ pub extern "C" fn fmi2Reset(c: *mut c_void) -> Status {
     guard(c, Instance::reset)
 }
 
-/// The eight accessors differ in name, element type and method only.
-macro_rules! accessors {
-    ($($name:ident, $method:ident, $side:ident, $pointer:ty;)+) => { $(
-        /// # Safety
-        /// `vr` and `values` point to `n` elements each.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name(c: *mut c_void, vr: *const u32, n: usize, values: $pointer) -> Status {
-            // SAFETY: promised by the caller.
-            let (Some(vr), Some(values)) = (unsafe { (input(vr, n), $side(values, n)) }) else {
-                return Status::Error;
-            };
-            guard(c, |it| it.$method(vr, values))
-        }
-    )+ };
+// The accessors are written out, since cbindgen reads no macros: the C header must have them.
+
+/// # Safety
+/// `vr` and `values` point to `n` elements each.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2GetReal(c: *mut c_void, vr: *const u32, n: usize, values: *mut f64) -> Status {
+    // SAFETY: promised by the caller.
+    let (Some(vr), Some(values)) = (unsafe { (input(vr, n), output(values, n)) }) else {
+        return Status::Error;
+    };
+    guard(c, |it| it.get_real(vr, values))
 }
 
-accessors! {
-    fmi2GetReal, get_real, output, *mut f64;
-    fmi2GetInteger, get_integer, output, *mut i32;
-    fmi2GetBoolean, get_boolean, output, *mut i32;
-    fmi2GetString, get_string, output, *mut *const c_char;
-    fmi2SetReal, set_real, input, *const f64;
-    fmi2SetInteger, set_integer, input, *const i32;
-    fmi2SetBoolean, set_boolean, input, *const i32;
+/// # Safety
+/// `vr` and `values` point to `n` elements each.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2GetInteger(
+    c: *mut c_void,
+    vr: *const u32,
+    n: usize,
+    values: *mut i32,
+) -> Status {
+    // SAFETY: promised by the caller.
+    let (Some(vr), Some(values)) = (unsafe { (input(vr, n), output(values, n)) }) else {
+        return Status::Error;
+    };
+    guard(c, |it| it.get_integer(vr, values))
+}
+
+/// # Safety
+/// `vr` and `values` point to `n` elements each.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2GetBoolean(
+    c: *mut c_void,
+    vr: *const u32,
+    n: usize,
+    values: *mut i32,
+) -> Status {
+    // SAFETY: promised by the caller.
+    let (Some(vr), Some(values)) = (unsafe { (input(vr, n), output(values, n)) }) else {
+        return Status::Error;
+    };
+    guard(c, |it| it.get_boolean(vr, values))
+}
+
+/// # Safety
+/// `vr` and `values` point to `n` elements each.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2GetString(
+    c: *mut c_void,
+    vr: *const u32,
+    n: usize,
+    values: *mut *const c_char,
+) -> Status {
+    // SAFETY: promised by the caller.
+    let (Some(vr), Some(values)) = (unsafe { (input(vr, n), output(values, n)) }) else {
+        return Status::Error;
+    };
+    guard(c, |it| it.get_string(vr, values))
+}
+
+/// # Safety
+/// `vr` and `values` point to `n` elements each.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2SetReal(c: *mut c_void, vr: *const u32, n: usize, values: *const f64) -> Status {
+    // SAFETY: promised by the caller.
+    let (Some(vr), Some(values)) = (unsafe { (input(vr, n), input(values, n)) }) else {
+        return Status::Error;
+    };
+    guard(c, |it| it.set_real(vr, values))
+}
+
+/// # Safety
+/// `vr` and `values` point to `n` elements each.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2SetInteger(
+    c: *mut c_void,
+    vr: *const u32,
+    n: usize,
+    values: *const i32,
+) -> Status {
+    // SAFETY: promised by the caller.
+    let (Some(vr), Some(values)) = (unsafe { (input(vr, n), input(values, n)) }) else {
+        return Status::Error;
+    };
+    guard(c, |it| it.set_integer(vr, values))
+}
+
+/// # Safety
+/// `vr` and `values` point to `n` elements each.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fmi2SetBoolean(
+    c: *mut c_void,
+    vr: *const u32,
+    n: usize,
+    values: *const i32,
+) -> Status {
+    // SAFETY: promised by the caller.
+    let (Some(vr), Some(values)) = (unsafe { (input(vr, n), input(values, n)) }) else {
+        return Status::Error;
+    };
+    guard(c, |it| it.set_boolean(vr, values))
 }
 
 /// # Safety

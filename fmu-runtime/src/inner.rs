@@ -97,7 +97,9 @@ pub type Logger = unsafe extern "C" fn(*mut c_void, *const c_char, i32, *const c
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Callbacks {
-    pub logger: Option<Logger>,
+    // Spelt out for cbindgen, which does not see through `Option<Logger>`.
+    pub logger:
+        Option<unsafe extern "C" fn(*mut c_void, *const c_char, i32, *const c_char, *const c_char, ...)>,
     pub allocate_memory: Option<unsafe extern "C" fn(usize, usize) -> *mut c_void>,
     pub free_memory: Option<unsafe extern "C" fn(*mut c_void)>,
     pub step_finished: Option<unsafe extern "C" fn(*mut c_void, i32)>,

@@ -11,7 +11,7 @@ use crate::fault::Fault;
 use crate::inner::{Callbacks, Host, Inner, Instantiation, Kind};
 use crate::integrator::Integrator;
 use crate::location::{self, INNER, PLAN};
-use crate::plan::{Plan, Quantity};
+use crate::plan::Plan;
 use crate::status::Status;
 use serde::{Deserialize, Serialize};
 use std::ffi::{CStr, CString, c_char};
@@ -39,6 +39,7 @@ pub struct Instance {
     /// Wall-clock seconds of the last step, and steps that took longer than the time they simulate.
     step_time: f64,
     overruns: i32,
+    /// Reading the clock costs as much as a small model: only once somebody asked for these.
     measure_time: bool,
     #[allow(clippy::vec_box)] // addresses are handed out
     saved: Vec<Box<Saved>>,
@@ -150,10 +151,6 @@ impl Instance {
         logging: bool,
     ) -> Result<Instance, String> {
         let variables = &plan.variables;
-        let measure_time = plan
-            .diagnostics
-            .iter()
-            .any(|diagnostic| matches!(diagnostic.quantity, Quantity::StepTime | Quantity::Overruns));
         Ok(Instance {
             name: CString::new(name.replace('\0', "")).unwrap_or_default(),
             host,
@@ -171,7 +168,7 @@ impl Instance {
             warned_about_step: false,
             step_time: 0.0,
             overruns: 0,
-            measure_time,
+            measure_time: false,
             saved: Vec::new(),
             batch: Batch::default(),
         })

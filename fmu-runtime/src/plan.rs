@@ -219,9 +219,9 @@ pub struct Diagnostic {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
-    /// Real: wall-clock duration of the last `fmi2DoStep` in seconds.
+    /// Real: wall-clock duration of the last `fmi2DoStep` in seconds; measured once it was read.
     StepTime,
-    /// Integer: communication steps that took longer than their own length.
+    /// Integer: communication steps that took longer than their own length; counted once it was read.
     Overruns,
     /// Integer: events handled since initialisation.
     Events,

@@ -1,6 +1,8 @@
 //! One linearly implicit Euler step.
 //!
-//!     r = f(t+h, x, u(t+h)),   (I - h A) d = h r,   x_new = x + d
+//! ```text
+//! r = f(t+h, x, u(t+h)),   (I - h A) d = h r,   x_new = x + d
+//! ```
 //!
 //! The inner FMU holds x already, so the step's calls are: set the time, get the derivatives, whatever the
 //! Jacobian's policy asks for, set x_new. Nothing is accepted yet: events are looked for first.

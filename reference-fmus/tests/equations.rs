@@ -105,7 +105,7 @@ fn sampled_controller() {
     assert_eq!(rig.integer("samples"), 101);
 }
 
-/// (35)-(38) of seed 004 by hand; and the energy is constant along the flow.
+/// (35)-(38) of Gustafsson (2021) by hand; and the energy is constant along the flow.
 #[test]
 fn spring_pendulum() {
     let mut rig = Rig::running("spring-pendulum", &[]);
@@ -157,7 +157,7 @@ fn dc_drive() {
     all_close(&rig.f(0.0, &[torque / 5.0, 50.0 * w, torque / 1e6, w]), &[0.0; 4], 1e-8);
 }
 
-/// One cell's equations (16)-(18) of seed 003 by hand, with a jump of composition at the inlet.
+/// One cell's equations (16)-(18) of the pipe paper by hand, with a jump of composition at the inlet.
 #[test]
 fn pipe() {
     let mut rig = Rig::running("pipe", &[("w1_in", 0.2)]);

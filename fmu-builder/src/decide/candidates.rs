@@ -1,11 +1,12 @@
 //! Masks worth trying, each stable at every sample.
 
 use super::{Material, Wish};
-use crate::analysis::amplification::{self, dominant_states};
+use crate::analysis::amplification::{self, Mode as Eigenmode, dominant_states};
 use crate::analysis::{Mask, greedy, large, sparsing, step_advice};
 use crate::cli::Mode;
 use crate::error::Error;
 use crate::quantity::format_duration;
+use faer::Mat;
 
 /// Rows of A, or single entries of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,68 +23,129 @@ pub struct Candidate {
 const MARGIN: f64 = 1.5;
 /// Up to this many states every row mask is tried.
 const EXHAUSTIVE: usize = 4;
+/// Up to this many states the greedy partition is affordable: it solves an eigenvalue problem per row and sample.
+const GREEDY: usize = 40;
 /// Up to this many states single entries are dropped.
 const SPARSING: usize = 150;
+/// A growing mode with h Re(lambda) beyond this is not followed: at 1 the step's equations are singular.
+const GROWTH: f64 = 0.3;
 
-pub fn candidates(
-    material: &Material,
-    wish: &Wish,
-    warnings: &mut Vec<String>,
-) -> Result<Vec<Candidate>, Error> {
-    let n = material.n;
-    let pins = pins(material, wish)?;
-    let pinned = |mut rows: Vec<bool>| {
-        for (row, pin) in rows.iter_mut().zip(&pins) {
-            *row = pin.unwrap_or(*row);
-        }
-        rows
-    };
-    let full = pinned(vec![true; n]);
-    let explicit = pinned(vec![false; n]);
-    let mut rows: Vec<(String, Vec<bool>)> = Vec::new();
-    match wish.mode {
-        Mode::Implicit => rows.push(("all implicit".into(), full.clone())),
-        Mode::Explicit => rows.push(("all explicit".into(), explicit.clone())),
-        Mode::Auto | Mode::Mixed => {
-            if wish.mode == Mode::Auto {
-                rows.push(("all explicit".into(), explicit.clone()));
-                rows.push(("all implicit".into(), full.clone()));
-            }
-            rows.extend(
-                partitions(material, warnings).into_iter().map(|(label, rows)| (label, pinned(rows))),
-            );
-            if rows.is_empty() {
-                rows.push(("all implicit".into(), full.clone()));
-            }
-        }
+/// Finds masks, judges their stability, and remembers why the others were refused.
+pub struct Finder<'a> {
+    material: &'a Material<'a>,
+    wish: &'a Wish,
+    pins: Vec<Option<bool>>,
+    known: Vec<Vec<bool>>,
+    stable: usize,
+    refused: Option<String>,
+    pub warnings: Vec<String>,
+}
+
+impl<'a> Finder<'a> {
+    pub fn new(material: &'a Material<'a>, wish: &'a Wish) -> Result<Finder<'a>, Error> {
+        let pins = pins(material, wish)?;
+        let (known, stable, refused, warnings) = (Vec::new(), 0, None, Vec::new());
+        Ok(Finder { material, wish, pins, known, stable, refused, warnings })
     }
-    let mut candidates: Vec<Candidate> = Vec::new();
-    let mut refused = None;
-    for (label, rows) in rows {
-        let kept: Vec<bool> = material.pattern.places().map(|(row, _)| rows[row]).collect();
-        if candidates.iter().any(|known| known.kept == kept) {
-            continue;
+
+    /// No mask was stable.
+    pub fn found_none(&self) -> bool {
+        self.stable == 0
+    }
+
+    /// Why, with the offending mode.
+    pub fn refusal(&self) -> String {
+        self.refused.clone().unwrap_or_else(|| "no partition is stable".into())
+    }
+
+    /// All rows explicit, all rows implicit, as far as the mode and the pins allow.
+    pub fn extremes(&mut self) -> Vec<Candidate> {
+        let n = self.material.n;
+        let (explicit, implicit) =
+            (("all explicit".to_string(), vec![false; n]), ("all implicit".to_string(), vec![true; n]));
+        let rows = match self.wish.mode {
+            Mode::Implicit => vec![implicit],
+            Mode::Explicit => vec![explicit],
+            Mode::Auto => vec![explicit, implicit],
+            // Too large to look for partitions: the pins alone make the mixture.
+            Mode::Mixed if self.material.dense.is_empty() => vec![explicit, implicit],
+            Mode::Mixed => Vec::new(),
+        };
+        self.judged(rows)
+    }
+
+    /// Rows between all and nothing.
+    pub fn partitions(&mut self) -> Vec<Candidate> {
+        let mut rows = partitions(self.material, &mut self.warnings);
+        if self.wish.mode == Mode::Mixed && rows.is_empty() {
+            rows.push(("all implicit".into(), vec![true; self.material.n]));
         }
-        match judge(material, &rows, &kept) {
-            Verdict::Stable(spectral_radius) => candidates.push(Candidate { label, kept, spectral_radius }),
-            Verdict::Unstable { message, spectral_radius } => {
-                if wish.force {
-                    warnings.push(format!("kept because of --force: {message}"));
+        self.judged(rows)
+    }
+
+    /// Single entries dropped, where that leaves fewer.
+    pub fn sparsed(&mut self) -> Vec<Candidate> {
+        let free = self.pins.iter().all(Option::is_none);
+        let found: Vec<Candidate> = sparsed(self.material).into_iter().filter(|_| free).collect();
+        self.stable += found.len();
+        found
+    }
+
+    fn judged(&mut self, rows: Vec<(String, Vec<bool>)>) -> Vec<Candidate> {
+        let mut candidates = Vec::new();
+        for (label, mut rows) in rows {
+            for (row, pin) in rows.iter_mut().zip(&self.pins) {
+                *row = pin.unwrap_or(*row);
+            }
+            let kept: Vec<bool> = self.material.pattern.places().map(|(row, _)| rows[row]).collect();
+            if self.known.contains(&kept) {
+                continue;
+            }
+            self.known.push(kept.clone());
+            match judge(self.material, &rows, &kept) {
+                Verdict::Stable(spectral_radius) => {
+                    candidates.push(Candidate { label, kept, spectral_radius })
+                }
+                Verdict::Unstable { message, spectral_radius } if self.wish.force => {
+                    self.warnings.push(format!("kept because of --force: {message}"));
                     candidates.push(Candidate { label, kept, spectral_radius: Some(spectral_radius) });
-                } else {
-                    refused.get_or_insert(message);
+                }
+                Verdict::Unstable { message, .. } => {
+                    self.refused.get_or_insert(message);
                 }
             }
         }
+        self.stable += candidates.len();
+        candidates
     }
-    if candidates.is_empty() {
-        let reason = refused.unwrap_or_else(|| "no partition is stable".into());
-        return Err(Error::Request(reason));
+
+    /// What the step cannot follow, whatever the mask.
+    pub fn advice(&self) -> Vec<String> {
+        let (material, mut advice) = (self.material, Vec::new());
+        let h = material.h;
+        let growing = material.spectra.iter().flatten().map(|lambda| lambda.re).fold(0.0, f64::max);
+        if h * growing > GROWTH {
+            advice.push(format!(
+                "the model has a mode that grows with {growing:.4}/s, faster than a step of {} can follow (h lambda = \
+                 {:.2}, and at 1 the step's equations are singular); a step of {} or less can",
+                format_duration(h),
+                h * growing,
+                format_duration(0.1 / growing)
+            ));
+        }
+        let found = step_advice::step_advice(&material.dense, h).ok();
+        let unresolved = found.iter().flat_map(|found| &found.unresolved);
+        if let Some(fastest) = unresolved.max_by(|a, b| a.lambda.norm().total_cmp(&b.lambda.norm())) {
+            advice.push(format!(
+                "the model oscillates faster than the step can show: the mode with eigenvalue {} has {:.1} steps per \
+                 period, and is damped by the method instead; a step of {} would show it",
+                complex(fastest.lambda.re, fastest.lambda.im),
+                std::f64::consts::TAU / (h * fastest.lambda.im.abs()),
+                format_duration(0.3 / fastest.lambda.norm())
+            ));
+        }
+        advice
     }
-    if matches!(wish.mode, Mode::Auto | Mode::Mixed) && pins.iter().all(Option::is_none) {
-        candidates.extend(sparsed(material, &candidates));
-    }
-    Ok(candidates)
 }
 
 /// `--fast` and `--slow`: true is implicit.
@@ -153,14 +215,22 @@ fn partitions(material: &Material, warnings: &mut Vec<String>) -> Vec<(String, V
         }
         return found;
     }
-    for (label, partition) in [
-        ("fast rows (greedy, all samples at once)", greedy::joint(&material.dense, material.h, None)),
-        ("fast rows (greedy, union over samples)", greedy::union(&material.dense, material.h, None)),
-    ] {
-        match partition {
-            Ok(partition) => found.push((label.to_string(), partition.fast)),
-            Err(error) => warnings.push(format!("{label}: {error}")),
+    if n <= GREEDY {
+        let stride = material.dense.len().div_ceil(6);
+        let samples: Vec<_> = material.dense.iter().step_by(stride).cloned().collect();
+        // The margin belongs to the choice: what is explicit at 1.5 h is so at h.
+        let h = MARGIN * material.h;
+        for (label, partition) in [
+            ("fast rows (greedy, all samples at once)", greedy::joint(&samples, h, None)),
+            ("fast rows (greedy, union over samples)", greedy::union(&samples, h, None)),
+        ] {
+            match partition {
+                Ok(partition) => found.push((label.to_string(), partition.fast)),
+                Err(error) => warnings.push(format!("{label}: {error}")),
+            }
         }
+    } else if let Some(rows) = fastest_rows(material) {
+        found.push(("fast rows (by size)".into(), rows));
     }
     // Rows x' = v are linear and cost nothing: implicit alone they make a symplectic pair with explicit
     // accelerations; the other way round costs the accelerations' entries only.
@@ -176,6 +246,41 @@ fn partitions(material: &Material, warnings: &mut Vec<String>) -> Vec<(String, V
         found.push(("implicit: rows with varying entries".into(), kinematic.iter().map(|k| !k).collect()));
     }
     found
+}
+
+/// The fewest rows, taken by their size h sum |J_ij| s_j / s_i, that must be implicit: found by bisection, so that
+/// a large model costs a few eigenvalue problems and not one per row.
+fn fastest_rows(material: &Material) -> Option<Vec<bool>> {
+    let n = material.n;
+    let mut size = vec![0.0; n];
+    for sample in &material.studied.samples {
+        let mut sum = vec![0.0; n];
+        for (&(row, col, _), value) in material.studied.entries.iter().zip(&sample.jacobian) {
+            let (row, col) = (row as usize, col as usize);
+            sum[row] += value.abs() * material.scales[col] / material.scales[row];
+        }
+        for (size, sum) in size.iter_mut().zip(sum) {
+            *size = f64::max(*size, sum);
+        }
+    }
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by(|&a, &b| size[b].total_cmp(&size[a]).then(a.cmp(&b)));
+    let rows = |count: usize| {
+        let mut rows = vec![false; n];
+        order[..count].iter().for_each(|&row| rows[row] = true);
+        rows
+    };
+    let stable = |count: usize| {
+        let rows = rows(count);
+        let kept: Vec<bool> = material.pattern.places().map(|(row, _)| rows[row]).collect();
+        matches!(judge(material, &rows, &kept), Verdict::Stable(_))
+    };
+    let (mut few, mut many) = (0, n);
+    while many - few > n.div_ceil(50) {
+        let middle = (few + many) / 2;
+        if stable(middle) { many = middle } else { few = middle }
+    }
+    (many < n).then(|| rows(many))
 }
 
 enum Verdict {
@@ -196,54 +301,105 @@ fn judge(material: &Material, rows: &[bool], kept: &[bool]) -> Verdict {
         };
         return if radius <= 1.0 + 1e-6 { Verdict::Stable(Some(radius)) } else { unstable_large(radius) };
     }
+    if kept.iter().all(|&kept| kept) {
+        // Unmasked, mu = 1 / (1 - h lambda): stable wherever the model is.
+        let mu = material
+            .spectra
+            .iter()
+            .flatten()
+            .map(|&lambda| amplification::exact_eigenvalue(lambda, material.h).norm());
+        return Verdict::Stable((!material.spectra.is_empty()).then(|| mu.fold(0.0, f64::max)));
+    }
     let mask = Mask::from_fn(n, |i, j| material.pattern.find(i, j).is_some_and(|entry| kept[entry]));
-    let any_explicit = kept.iter().any(|kept| !kept);
-    let mut radius: f64 = 0.0;
-    for jacobian in &material.dense {
-        let judged = match amplification::modes(jacobian.as_ref(), &mask, material.h) {
-            Ok(judged) => judged,
-            Err(_) => continue,
-        };
-        radius = radius.max(judged.spectral_radius);
-        let stable_with_margin = !any_explicit
-            || amplification::modes(jacobian.as_ref(), &mask, MARGIN * material.h)
-                .is_ok_and(|modes| modes.stable);
-        if judged.stable && stable_with_margin {
-            continue;
+    let mut radius = 0.0;
+    for h in [material.h, MARGIN * material.h] {
+        let spread = spread(material, &mask, h);
+        if h == material.h {
+            radius = spread.radius;
         }
-        let h = if judged.stable { MARGIN * material.h } else { material.h };
-        let worst = amplification::modes(jacobian.as_ref(), &mask, h).ok();
-        let worst = worst.and_then(|modes| modes.worst.map(|worst| modes.modes[worst]));
-        let states = worst.and_then(|worst| {
-            let r = amplification::amplification(jacobian.as_ref(), &mask, h).ok()?;
-            dominant_states(r.as_ref(), worst.discrete, &material.scales).ok()
-        });
-        let names: Vec<&str> =
-            states.iter().flatten().take(4).map(|&(state, _)| material.names()[state].as_str()).collect();
-        let limit = step_advice::step_advice(&material.dense, material.h).ok();
-        let message = format!(
-            "explicit rows are not stable with a step of {}: the mode with eigenvalue {} is multiplied by {:.4} \
-             in each step{} (in {}); make these states implicit (--fast, --mode auto), take {}, or insist with --force",
-            format_duration(material.h),
-            worst.map_or("?".into(), |worst| complex(worst.continuous.re, worst.continuous.im)),
-            worst.map_or(f64::NAN, |worst| worst.discrete.norm()),
-            if judged.stable {
-                format!(" if it were {MARGIN} times longer, and that margin is kept")
-            } else {
-                String::new()
-            },
-            if names.is_empty() { "no single state".to_string() } else { names.join(", ") },
-            limit.filter(|limit| limit.explicit_limit.is_finite()).map_or(
-                "a shorter step".into(),
-                |limit| format!(
-                    "--step {} or less, where even explicit Euler is stable",
-                    format_duration(limit.explicit_limit / MARGIN).replace(' ', "")
-                )
-            ),
-        );
-        return Verdict::Unstable { message, spectral_radius: radius };
+        if let Some((sample, worst)) = spread.unstable {
+            let message = explain(material, &mask, h, &material.dense[sample], worst);
+            return Verdict::Unstable { message, spectral_radius: radius };
+        }
     }
     Verdict::Stable((!material.dense.is_empty()).then_some(radius))
+}
+
+/// A mode that the step resolves: |h lambda| below this.
+const RESOLVED: f64 = 0.3;
+
+struct Spread {
+    /// Largest |mu| over the samples.
+    radius: f64,
+    /// A sample and its mode that grows though the model's does not.
+    unstable: Option<(usize, Eigenmode)>,
+}
+
+/// Hold the modes of every sample against the model's.
+///
+/// A mode that the step does not resolve must not grow at all. One that it does may be off by what first order
+/// owes, |h lambda|^2, at a single sample, as long as over all samples the volume that these modes span does
+/// not grow faster than the model's own: that tells the symplectic pair, whose |mu| lies around 1, from explicit
+/// Euler on an oscillator, whose |mu| always lies above.
+fn spread(material: &Material, mask: &Mask, h: f64) -> Spread {
+    let mut found = Spread { radius: 0.0, unstable: None };
+    let (mut volume, mut allowed) = (0.0, 0.0);
+    let mut loosest: Option<(usize, Eigenmode)> = None;
+    for (sample, jacobian) in material.dense.iter().enumerate() {
+        let Ok(judged) = amplification::modes(jacobian.as_ref(), mask, h) else { continue };
+        found.radius = f64::max(found.radius, judged.spectral_radius);
+        for mode in &judged.modes {
+            let size = h * mode.continuous.norm();
+            let growth = mode.discrete.norm().max(1e-300).ln();
+            if size <= RESOLVED {
+                volume += growth - h * mode.continuous.re;
+                allowed += 0.05 * size * size + 1e-9;
+            }
+            if mode.ok || judged.stable {
+                continue;
+            }
+            let excess = growth - f64::max(0.0, h * mode.continuous.re);
+            if size > RESOLVED || excess > size * size {
+                found.unstable = Some((sample, *mode));
+                return found;
+            }
+            loosest = Some((sample, *mode));
+        }
+    }
+    if volume > allowed {
+        found.unstable = loosest;
+    }
+    found
+}
+
+/// The offending mode, in words.
+fn explain(material: &Material, mask: &Mask, h: f64, jacobian: &Mat<f64>, worst: Eigenmode) -> String {
+    let r = amplification::amplification(jacobian.as_ref(), mask, h);
+    let states = r.and_then(|r| dominant_states(r.as_ref(), worst.discrete, &material.scales));
+    let names: Vec<&str> =
+        states.iter().flatten().take(4).map(|&(state, _)| material.names()[state].as_str()).collect();
+    let margin = if h > material.h {
+        format!(" if it were {MARGIN} times longer, and that margin is kept")
+    } else {
+        String::new()
+    };
+    let limit =
+        step_advice::step_advice(&material.dense, material.h).ok().map(|advice| advice.explicit_limit);
+    let shorter = match limit.filter(|limit| limit.is_finite() && *limit > 0.0) {
+        Some(limit) => format!(
+            "--step {} or less, where even explicit Euler is stable",
+            format_duration(limit / MARGIN).replace(' ', "")
+        ),
+        None => "a shorter --step".into(),
+    };
+    format!(
+        "explicit rows are not stable with a step of {}{margin}: the mode with eigenvalue {} is multiplied by {:.6} in \
+         each step (states: {}); make them implicit (--fast, --mode auto), take {shorter}, or insist with --force",
+        format_duration(material.h),
+        complex(worst.continuous.re, worst.continuous.im),
+        worst.discrete.norm(),
+        if names.is_empty() { "no single one".to_string() } else { names.join(", ") },
+    )
 }
 
 fn unstable_large(spectral_radius: f64) -> Verdict {
@@ -259,13 +415,13 @@ fn complex(re: f64, im: f64) -> String {
 }
 
 /// Single entries dropped from the stable row masks, where that leaves fewer.
-fn sparsed(material: &Material, _stable: &[Candidate]) -> Option<Candidate> {
+fn sparsed(material: &Material) -> Option<Candidate> {
     let n = material.n;
-    if n < 3 || n > SPARSING || material.dense.is_empty() {
+    if !(3..=SPARSING).contains(&n) || material.dense.is_empty() {
         return None;
     }
     // A handful of samples: each trial costs their eigenvalues.
-    let stride = material.dense.len().div_ceil(5);
+    let stride = material.dense.len().div_ceil(if n > 40 { 2 } else { 5 });
     let samples: Vec<_> = material.dense.iter().step_by(stride).cloned().collect();
     let found = sparsing::sparsing(&samples, material.h, None, sparsing::Search::default()).ok()?;
     let kept: Vec<bool> = material.pattern.places().map(|(row, col)| found.mask.keeps(row, col)).collect();

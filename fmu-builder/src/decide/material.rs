@@ -1,15 +1,17 @@
 //! What a decision is made of: the structure, the sampled Jacobians, what the model's calls cost.
 
+use crate::analysis::dense::eigenvalues;
 use crate::analysis::large::SparseJacobian;
 use crate::source::Source;
 use crate::structure::{Pattern, Variation};
 use crate::worker::{Studied, Subject};
 use faer::Mat;
+use faer::prelude::c64;
 
 /// Up to here the analysis is dense.
 const DENSE: usize = 500;
 /// Dense samples are few enough that their eigenvalues take a second or so: n^3 each.
-const DENSE_WORK: f64 = 2e9;
+const DENSE_WORK: f64 = 1e8;
 
 pub struct Material<'a> {
     pub subject: &'a Subject,
@@ -20,6 +22,8 @@ pub struct Material<'a> {
     pub n: usize,
     /// Sampled Jacobians, scaled by nothing; empty for large models.
     pub dense: Vec<Mat<f64>>,
+    /// Their eigenvalues.
+    pub spectra: Vec<Vec<c64>>,
     /// One sample of a large model.
     pub sparse: Option<SparseJacobian>,
     /// The states' typical sizes.
@@ -43,7 +47,7 @@ impl<'a> Material<'a> {
         let finite =
             studied.samples.iter().filter(|sample| sample.jacobian.iter().all(|value| value.is_finite()));
         let samples: Vec<_> = finite.collect();
-        let dense = if n == 0 || n > DENSE {
+        let dense: Vec<Mat<f64>> = if n == 0 || n > DENSE {
             Vec::new()
         } else {
             let affordable = (DENSE_WORK / (n * n * n) as f64 / 25.0).clamp(3.0, 40.0) as usize;
@@ -60,12 +64,13 @@ impl<'a> Material<'a> {
                 })
                 .collect()
         };
+        let spectra = dense.iter().filter_map(|jacobian| eigenvalues(jacobian.as_ref()).ok()).collect();
         let sparse = samples.last().filter(|_| n > DENSE).and_then(|sample| {
             let entries = studied.entries.iter().zip(&sample.jacobian);
             let entries = entries.map(|(&(row, col, _), &value)| (row as usize, col as usize, value));
             SparseJacobian::new(n, entries.collect()).ok()
         });
-        Material { subject, studied, pattern, h: subject.plan.step.h, n, dense, sparse, scales }
+        Material { subject, studied, pattern, h: subject.plan.step.h, n, dense, spectra, sparse, scales }
     }
 
     pub fn names(&self) -> &[String] {

@@ -16,6 +16,9 @@ use crate::source::Source;
 use crate::worker::{Simulated, Studied, Subject};
 use fmu_runtime::plan::Plan;
 
+use candidates::Finder;
+use trial::Judge;
+
 pub use candidates::Candidate;
 pub use material::Material;
 pub use trial::{Trial, errors};
@@ -53,6 +56,9 @@ pub struct Decision {
     pub warnings: Vec<String>,
 }
 
+/// Up to this many states partitions are cheap enough to be looked for always.
+const SMALL: usize = 100;
+
 /// Choose.
 pub fn decide(
     source: &Source,
@@ -62,7 +68,22 @@ pub fn decide(
     lab: &Lab,
 ) -> Result<Decision, Error> {
     let material = Material::new(source, subject, studied);
-    let mut warnings = Vec::new();
-    let candidates = candidates::candidates(&material, wish, &mut warnings)?;
-    trial::choose(&material, candidates, wish, lab, warnings)
+    let mut finder = Finder::new(&material, wish)?;
+    let mut judge = Judge::new(&material, wish, lab);
+    judge.warnings = finder.advice();
+    // All or nothing first. What they leave to be gained is looked for as far as it pays.
+    judge.try_out(&finder.extremes());
+    if matches!(wish.mode, Mode::Auto | Mode::Mixed) {
+        if material.n <= SMALL || !judge.satisfied() {
+            judge.try_out(&finder.partitions());
+        }
+        if !judge.satisfied() {
+            judge.try_out(&finder.sparsed());
+        }
+    }
+    judge.warnings.append(&mut finder.warnings);
+    if finder.found_none() {
+        return Err(Error::Request(finder.refusal()));
+    }
+    judge.choose()
 }

@@ -12,6 +12,7 @@ use crate::worker::{Simulate, Simulated};
 use fmu_runtime::lu;
 use fmu_runtime::plan::{Plan, Policy, Source};
 use serde::Serialize;
+use std::time::Instant;
 
 /// One plan that was considered.
 #[derive(Clone, Debug, Serialize)]
@@ -47,99 +48,168 @@ struct Priced {
     price: f64,
 }
 
-pub fn choose(
-    material: &Material,
-    candidates: Vec<Candidate>,
-    wish: &Wish,
-    lab: &Lab,
-    mut warnings: Vec<String>,
-) -> Result<Decision, Error> {
-    let mut priced: Vec<Priced> =
-        candidates.iter().flat_map(|candidate| plans(material, candidate, wish)).collect();
-    priced.sort_by(|a, b| a.price.total_cmp(&b.price));
-    if let Some(budget) = wish.budget {
-        keep_affordable(material, &mut priced, budget)?;
-    }
-    priced.truncate(MOST_TRIALS);
+/// Runs trials stage by stage and remembers what came out.
+pub struct Judge<'a> {
+    material: &'a Material<'a>,
+    wish: &'a Wish,
+    lab: &'a Lab,
+    begin: Instant,
+    priced: Vec<Priced>,
+    trials: Vec<Trial>,
+    results: Vec<Option<(Simulated, Vec<f64>)>>,
+    /// Price of the cheapest within the tolerance so far.
+    enough: Option<f64>,
+    unaffordable: Option<String>,
+    pub warnings: Vec<String>,
+}
 
-    let begin = std::time::Instant::now();
-    let mut trials: Vec<Trial> = priced.iter().map(trial).collect();
-    let mut results: Vec<Option<(Simulated, Vec<f64>)>> = (0..priced.len()).map(|_| None).collect();
-    let mut enough: Option<f64> = None; // price of the first within the tolerance
-    for (i, one) in priced.iter().enumerate() {
-        let dearer = enough.is_some_and(|price| one.price > EQUAL_PRICE * price);
-        if dearer && wish.budget.is_none() {
-            break;
+impl<'a> Judge<'a> {
+    pub fn new(material: &'a Material<'a>, wish: &'a Wish, lab: &'a Lab) -> Judge<'a> {
+        Judge {
+            material,
+            wish,
+            lab,
+            begin: Instant::now(),
+            priced: Vec::new(),
+            trials: Vec::new(),
+            results: Vec::new(),
+            enough: None,
+            unaffordable: None,
+            warnings: Vec::new(),
         }
-        if begin.elapsed().as_secs_f64() > PATIENCE && results.iter().any(Option::is_some) {
-            warnings.push(format!("{} plans were not tried: the trials took too long", priced.len() - i));
-            break;
+    }
+
+    /// Nothing can be found that needs fewer evaluations.
+    pub fn satisfied(&self) -> bool {
+        (0..self.trials.len()).any(|i| {
+            let good = self.results[i].is_some() && self.error_of(i) <= self.wish.tolerance;
+            good && self.priced[i].evaluations <= 1.0
+        })
+    }
+
+    fn error_of(&self, i: usize) -> f64 {
+        self.trials[i].error.unwrap_or(0.0)
+    }
+
+    /// Price the candidates and run them, from the cheapest on, until one is good enough.
+    pub fn try_out(&mut self, candidates: &[Candidate]) {
+        let mut priced: Vec<Priced> =
+            candidates.iter().flat_map(|candidate| plans(self.material, candidate, self.wish)).collect();
+        priced.sort_by(|a, b| a.price.total_cmp(&b.price));
+        if let Some(budget) = self.wish.budget {
+            self.keep_affordable(&mut priced, budget);
         }
-        let mut subject = material.subject.clone();
+        priced.truncate(MOST_TRIALS);
+        for (i, one) in priced.into_iter().enumerate() {
+            let mut trial = trial(&one);
+            let dearer = self.enough.is_some_and(|price| one.price > EQUAL_PRICE * price);
+            // With a budget the most accurate that fits is wanted, not the cheapest.
+            let mut result = None;
+            if !dearer || self.wish.budget.is_some() {
+                if self.begin.elapsed().as_secs_f64() > PATIENCE && self.results.iter().any(Option::is_some) {
+                    self.warnings.push(format!("plans after the first {i} were not tried: it took too long"));
+                    return;
+                }
+                result = self.run(&one, &mut trial);
+            }
+            self.results.push(result);
+            self.trials.push(trial);
+            self.priced.push(one);
+        }
+    }
+
+    fn run(&mut self, one: &Priced, trial: &mut Trial) -> Option<(Simulated, Vec<f64>)> {
+        let mut subject = self.material.subject.clone();
         subject.plan = one.plan.clone();
-        let simulate = Simulate { subject, steps: wish.steps, every: wish.every };
-        let simulated = match lab.simulate(&format!("trying: {}", one.candidate.label), simulate) {
+        let simulate = Simulate { subject, steps: self.wish.steps, every: self.wish.every };
+        let simulated = match self.lab.simulate(&format!("trying: {}", one.candidate.label), simulate) {
             Ok(simulated) => simulated,
             Err(error) => {
-                trials[i].failed = Some(error.to_string());
-                continue;
+                trial.failed = Some(error.to_string());
+                return None;
             }
         };
         if let Some(failed) = &simulated.failed {
-            trials[i].failed = Some(failed.clone());
-            continue;
+            trial.failed = Some(failed.clone());
+            return None;
         }
-        let errors = errors(&material.studied.trajectory, &simulated.trajectory);
-        let error = largest(&errors);
-        trials[i].error = error;
-        if error.is_none_or(|error| error <= wish.tolerance) {
-            enough.get_or_insert(one.price);
+        let errors = errors(&self.material.studied.trajectory, &simulated.trajectory);
+        trial.error = largest(&errors);
+        if trial.error.is_none_or(|error| error <= self.wish.tolerance) {
+            self.enough = Some(self.enough.map_or(one.price, |price| price.min(one.price)));
         }
-        results[i] = Some((simulated, errors));
+        Some((simulated, errors))
     }
 
-    let error_of = |i: usize| trials[i].error.unwrap_or(0.0);
-    let run: Vec<usize> = (0..priced.len()).filter(|&i| results[i].is_some()).collect();
-    let good = run.iter().copied().filter(|&i| error_of(i) <= wish.tolerance);
-    let best = match (enough, wish.budget) {
-        // Equally cheap: the most accurate.
-        (Some(price), None) => good
-            .filter(|&i| priced[i].price <= EQUAL_PRICE * price)
-            .min_by(|&a, &b| error_of(a).total_cmp(&error_of(b))),
-        _ => run.iter().copied().min_by(|&a, &b| error_of(a).total_cmp(&error_of(b))),
-    };
-    let Some(best) = best else {
-        let why = trials
-            .iter()
-            .find_map(|trial| trial.failed.clone())
-            .unwrap_or_else(|| "none could be run".into());
-        return Err(Error::Request(format!(
-            "no plan survives the run with a step of {}: {why}. Try a shorter --step",
-            format_duration(material.h)
-        )));
-    };
-    if let Some(error) = trials[best].error.filter(|&error| error > wish.tolerance) {
-        let message = missed(material, wish, error);
-        if wish.strict {
-            return Err(Error::Request(message));
+    /// The cheapest within the tolerance; of equally cheap ones, the most accurate.
+    pub fn choose(mut self) -> Result<Decision, Error> {
+        let run: Vec<usize> = (0..self.trials.len()).filter(|&i| self.results[i].is_some()).collect();
+        let by_error = |&a: &usize, &b: &usize| self.error_of(a).total_cmp(&self.error_of(b));
+        let best = match (self.enough, self.wish.budget) {
+            (Some(price), None) => run
+                .iter()
+                .copied()
+                .filter(|&i| {
+                    self.error_of(i) <= self.wish.tolerance && self.priced[i].price <= EQUAL_PRICE * price
+                })
+                .min_by(by_error),
+            _ => run.iter().copied().min_by(by_error),
+        };
+        let Some(best) = best else { return Err(self.nothing()) };
+        if let Some(error) = self.trials[best].error.filter(|&error| error > self.wish.tolerance) {
+            let message = missed(self.material, self.wish, error);
+            if self.wish.strict {
+                return Err(Error::Request(message));
+            }
+            self.warnings.push(message);
         }
-        warnings.push(message);
+        self.trials[best].chosen = true;
+        let (simulated, errors) = self.results.swap_remove(best).unwrap_or_default();
+        let one = self.priced.swap_remove(best);
+        Ok(Decision {
+            error: largest(&errors),
+            errors,
+            spectral_radius: one.candidate.spectral_radius,
+            evaluations_per_step: one.evaluations,
+            operations_per_step: one.operations,
+            plan: one.plan,
+            candidate: one.candidate,
+            simulated,
+            trials: self.trials,
+            warnings: self.warnings,
+        })
     }
-    trials[best].chosen = true;
-    let (simulated, errors) = results.swap_remove(best).unwrap_or_default();
-    let one = priced.swap_remove(best);
-    Ok(Decision {
-        error: largest(&errors),
-        errors,
-        spectral_radius: one.candidate.spectral_radius,
-        evaluations_per_step: one.evaluations,
-        operations_per_step: one.operations,
-        plan: one.plan,
-        candidate: one.candidate,
-        simulated,
-        trials,
-        warnings,
-    })
+
+    fn nothing(&self) -> Error {
+        if let (Some(unaffordable), true) = (&self.unaffordable, self.trials.is_empty()) {
+            return Error::Request(unaffordable.clone());
+        }
+        let why = self.trials.iter().find_map(|trial| trial.failed.clone());
+        Error::Request(format!(
+            "no plan survives the run with a step of {}: {}. Try a shorter --step",
+            format_duration(self.material.h),
+            why.unwrap_or_else(|| "none could be run".into())
+        ))
+    }
+
+    fn keep_affordable(&mut self, priced: &mut Vec<Priced>, budget: Budget) {
+        let material = self.material;
+        let fits = |one: &Priced| match budget {
+            Budget::Time(seconds) => seconds_per_step(material, one) <= seconds,
+            Budget::Evaluations(count) => one.evaluations * one.plan.step.substeps as f64 <= count,
+        };
+        if let Some(cheapest) = priced.first().filter(|_| !priced.iter().any(fits)) {
+            self.unaffordable = Some(format!(
+                "no stable plan fits the budget: the cheapest ({}, Jacobian {}) takes {:.2} evaluations, about {} for \
+                 a communication step; allow more with --budget, or take a longer --step",
+                cheapest.candidate.label,
+                policy_name(cheapest.plan.jacobian.policy),
+                cheapest.evaluations * cheapest.plan.step.substeps as f64,
+                format_duration(seconds_per_step(material, cheapest)),
+            ));
+        }
+        priced.retain(|one| fits(one));
+    }
 }
 
 /// First order: the error shrinks with h.
@@ -158,26 +228,6 @@ fn missed(material: &Material, wish: &Wish, error: f64) -> String {
 fn round_down(value: f64) -> f64 {
     let power = 10f64.powf(value.log10().floor());
     (value / power).floor().max(1.0) * power
-}
-
-fn keep_affordable(material: &Material, priced: &mut Vec<Priced>, budget: Budget) -> Result<(), Error> {
-    let fits = |one: &Priced| match budget {
-        Budget::Time(seconds) => seconds_per_step(material, one) <= seconds,
-        Budget::Evaluations(count) => one.evaluations * one.plan.step.substeps as f64 <= count,
-    };
-    if !priced.iter().any(fits) {
-        let cheapest = &priced[0];
-        return Err(Error::Request(format!(
-            "no stable plan fits the budget: the cheapest ({}, Jacobian {}) takes {:.2} evaluations, about {} for \
-             a communication step; allow more with --budget, or take a longer --step",
-            cheapest.candidate.label,
-            policy_name(cheapest.plan.jacobian.policy),
-            cheapest.evaluations * cheapest.plan.step.substeps as f64,
-            format_duration(seconds_per_step(material, cheapest)),
-        )));
-    }
-    priced.retain(|one| fits(one));
-    Ok(())
 }
 
 /// Of a communication step, as predicted.
@@ -199,7 +249,7 @@ fn trial(one: &Priced) -> Trial {
     }
 }
 
-pub fn policy_name(policy: Policy) -> String {
+fn policy_name(policy: Policy) -> String {
     match policy {
         Policy::Every => "every".into(),
         Policy::Rolling { per_step } => format!("rolling {per_step}"),

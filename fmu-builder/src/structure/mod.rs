@@ -8,6 +8,7 @@
 //! | `colour` | columns that one evaluation serves together |
 //! | `assemble` | all of it as the plan's `Jacobian` and `Elimination` |
 //! | `loops` | equations instead of states: algebraic loops, tearing, delays of information |
+//! | `typical` | patterns that models typically have |
 //! | `draw` | the incidence matrix before and after, as SVG and as text |
 
 pub mod assemble;
@@ -17,6 +18,7 @@ pub mod draw;
 pub mod eliminate;
 pub mod loops;
 pub mod pattern;
+pub mod typical;
 
 pub use assemble::plan_parts;
 pub use colour::colour;

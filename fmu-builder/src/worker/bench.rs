@@ -1,10 +1,12 @@
 //! Drive a finished Co-Simulation FMU through its C interface and time every step.
 
-use super::session::{Signals, expect, said};
+use super::session::{Session, Signals, expect, said};
+use super::{Subject, timing};
 use crate::child::Reporter;
 use crate::experiment::{Experiment, Value};
 use fmu_runtime::inner::{Host, Inner, Instantiation, Kind, Log};
 use fmu_runtime::location;
+use fmu_runtime::plan::Plan;
 use serde::{Deserialize, Serialize};
 use std::ffi::CString;
 use std::path::PathBuf;
@@ -13,11 +15,10 @@ use std::time::{Duration, Instant};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Bench {
+    /// The unpacked Co-Simulation FMU and its plan.
     pub root: PathBuf,
-    pub identifier: String,
-    pub guid: String,
+    pub plan: Plan,
     pub experiment: Experiment,
-    pub step: f64,
     pub steps: u64,
     /// Seconds after which no more steps are begun.
     pub patience: f64,
@@ -31,6 +32,8 @@ pub struct Measured {
     pub times: Vec<f64>,
     /// The step that failed, and why.
     pub failed: Option<String>,
+    /// Seconds of one evaluation of the model inside.
+    pub evaluation_time: Option<f64>,
 }
 
 impl Bench {
@@ -39,13 +42,13 @@ impl Bench {
         let request = Instantiation {
             kind: Kind::CoSimulation,
             name: "bench",
-            guid: &self.guid,
+            guid: &self.plan.model.guid,
             resources: &location::uri_from_path(&self.root.join("resources")),
             visible: false,
             logging: false,
         };
         reporter.phase("fmi2Instantiate");
-        let library = self.root.join(location::library(&self.identifier));
+        let library = self.root.join(location::library(&self.plan.model.identifier));
         let mut fmu = Inner::load(&library, Host::Collect(log.clone()), &request)
             .map_err(|error| format!("{error}{}", said(&log)))?;
         super::session::set_start_values(&mut fmu, &self.experiment, &log)?;
@@ -58,12 +61,13 @@ impl Bench {
         reporter.phase("fmi2ExitInitializationMode");
         expect(fmu.exit_initialization_mode(), "fmi2ExitInitializationMode", &log)?;
         reporter.phase("fmi2DoStep");
-        let mut measured = Measured { times: Vec::with_capacity(self.steps as usize), failed: None };
+        let length = self.plan.step.h * self.plan.step.substeps as f64;
+        let mut measured = Measured { times: Vec::with_capacity(self.steps as usize), ..Measured::default() };
         let begin = Instant::now();
         for k in 0..self.steps {
-            let time = start + k as f64 * self.step;
+            let time = start + k as f64 * length;
             if self.pace {
-                let due = Duration::from_secs_f64(k as f64 * self.step);
+                let due = Duration::from_secs_f64(k as f64 * length);
                 // Sleep to just before, then watch the clock.
                 let early = due.saturating_sub(begin.elapsed()).saturating_sub(Duration::from_micros(200));
                 std::thread::sleep(early);
@@ -73,7 +77,7 @@ impl Bench {
             }
             apply(&mut fmu, &mut signals, time);
             let step = Instant::now();
-            let status = fmu.do_step(time, self.step);
+            let status = fmu.do_step(time, length);
             measured.times.push(step.elapsed().as_secs_f64());
             if !status.is_usable() {
                 measured.failed =
@@ -87,7 +91,23 @@ impl Bench {
                 }
             }
         }
+        drop(fmu); // the model inside may allow one instance only
+        measured.evaluation_time = self.evaluation_time(reporter).ok().filter(|&time| time > 0.0);
         Ok(measured)
+    }
+
+    /// The model inside, by itself.
+    fn evaluation_time(self, reporter: &mut Reporter) -> Result<f64, String> {
+        let entries = self.plan.jacobian.rows.len();
+        let subject = Subject {
+            root: self.root.join("resources").join(location::INNER),
+            plan: self.plan,
+            experiment: self.experiment,
+            tolerance: None,
+            outputs: Vec::new(),
+        };
+        let mut session = Session::open(&subject, reporter)?;
+        Ok(timing::measure(&mut session, &subject.plan, entries)?.0)
     }
 }
 

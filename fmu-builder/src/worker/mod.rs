@@ -1,10 +1,12 @@
 //! The worker: the child process in which foreign code runs. It answers one request and ends.
 
 mod bench;
+mod probe;
 mod reference;
 mod session;
 mod simulate;
 mod study;
+mod timing;
 
 use crate::child::{self, Reporter};
 use crate::experiment::Experiment;

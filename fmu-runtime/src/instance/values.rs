@@ -101,7 +101,9 @@ impl Instance {
             }
             let plan = &self.integrator.plan;
             let own = plan.diagnostics.iter().find(|diagnostic| diagnostic.reference == reference);
-            match own.and_then(|own| diagnostic(self, own.quantity)) {
+            let quantity = own.map(|own| own.quantity);
+            self.measure_time |= matches!(quantity, Some(Quantity::StepTime | Quantity::Overruns));
+            match quantity.and_then(|quantity| diagnostic(self, quantity)) {
                 Some(own) => *value = own,
                 None => {
                     return self.refuse(format_args!("there is no {kind} with value reference {reference}"));

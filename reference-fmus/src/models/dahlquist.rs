@@ -3,7 +3,7 @@
 //!     x' = -k x,   x(0) = x0
 //!
 //! Exact: x(t) = x0 exp(-k t). One implicit Euler step gives x0 / (1 + h k).
-//! Seed 001, section 2.4 (stability on x' = λ x).
+//! Cellier & Kofman, *Continuous System Simulation*, chapter 2, section 2.4 (stability on x' = λ x).
 
 use crate::model::{Model, Values};
 

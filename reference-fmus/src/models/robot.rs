@@ -21,7 +21,7 @@
 //! So a Cholesky factor exists. q[1] turns everything about the vertical and enters neither M nor
 //! h.
 //!
-//! Seed 000, 2.2.4 and chapter 6: Manutec r3, 78 states, one second at 1 ms, where explicit Euler
+//! Schiela, *Sparsing in Real Time Simulation* (2002), 2.2.4 and chapter 6: Manutec r3, 78 states, one second at 1 ms, where explicit Euler
 //! fails. Gear ratios and rotor inertias are those of the r3 model in the Modelica Standard
 //! Library, the rest is of its size. The row of v' has 24 entries that vary (q, v, φ, w of every
 //! axis), every other row is per axis: 24 columns' worth of colours at most. Known answer: the

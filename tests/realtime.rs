@@ -1,0 +1,157 @@
+//! The price of a step: constant, counted in calls of the model, and free of allocations.
+
+use crate::driver::Exported;
+use crate::util::{build, build_file, example, succeed};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+const COUNTED: [&str; 8] = [
+    "SetTime",
+    "SetContinuousStates",
+    "GetDerivatives",
+    "GetEventIndicators",
+    "GetReal",
+    "SetReal",
+    "CompletedIntegratorStep",
+    "GetDirectionalDerivative",
+];
+
+/// Calls of the model in each of 100 steps after the first, which must all be equal.
+fn calls_per_step(options: &str) -> [i32; 8] {
+    let h = 1e-3;
+    let exported = build("counting", &format!("--step {h} --stop 1 {options}"));
+    let mut fmu = exported.start(0.0, &[]);
+    fmu.step(0.0, h);
+    let mut before = COUNTED.map(|name| fmu.integer(name));
+    let mut per_step = None;
+    for k in 1..100 {
+        fmu.step(k as f64 * h, h);
+        let after = COUNTED.map(|name| fmu.integer(name));
+        let calls = std::array::from_fn(|i| after[i] - before[i]);
+        assert_eq!(*per_step.get_or_insert(calls), calls, "step {k} costs otherwise than the steps before");
+        before = after;
+    }
+    per_step.unwrap()
+}
+
+/// With a frozen Jacobian a step is one evaluation: set the time, get the derivatives, set the states.
+#[test]
+fn a_step_is_one_evaluation() {
+    let calls = calls_per_step("--mode implicit --jacobian frozen");
+    let [time, states, derivatives, indicators, get, set, completed, directional] = calls;
+    assert_eq!([time, states, derivatives], [1; 3]);
+    assert_eq!([indicators, get, set, directional], [0; 4]);
+    assert!(completed <= 1, "{completed} calls of fmi2CompletedIntegratorStep");
+}
+
+/// With a fresh Jacobian each colour adds one evaluation, or one directional derivative, and nothing else.
+#[test]
+fn a_fresh_jacobian_adds_its_colours() {
+    let folder = TempDir::new().unwrap();
+    let input = example("van-der-pol", folder.path());
+    let options = "--step 1ms --stop 1 --mode implicit --jacobian every";
+    let summary = build_file(&input, &folder.path().join("out.fmu"), options);
+    assert_eq!(summary["colours"], 2, "{summary}");
+    assert_eq!(summary["evaluations_per_step"], 3.0, "{summary}");
+}
+
+/// Linear models have a constant Jacobian: asking for `every` must not cost more calls than there are entries that
+/// vary, which is none.
+#[test]
+fn constant_entries_are_not_asked_for_again() {
+    let [time, states, derivatives, _, _, _, _, directional] =
+        calls_per_step("--mode implicit --jacobian every");
+    assert_eq!([time, states, derivatives, directional], [1, 1, 1, 0]);
+}
+
+/// The C host, compiled against the header of the runtime's interface.
+fn host(folder: &Path) -> PathBuf {
+    let program = folder.join("host");
+    let header = Path::new(env!("FMU_RUNTIME_HEADER"));
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/host.c");
+    let compiled = Command::new(std::env::var("CC").unwrap_or("cc".into()))
+        .args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-fno-builtin", "-rdynamic", "-o"])
+        .arg(&program)
+        .arg("-I")
+        .arg(header.parent().unwrap())
+        .arg(source)
+        .arg("-ldl")
+        .output()
+        .unwrap();
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    program
+}
+
+/// What the host prints: allocations while instantiating, allocations and releases in the steps, the value.
+fn drive(host: &Path, exported: &Exported, steps: usize, h: f64, name: &str) -> (u64, u64, u64, f64) {
+    let binaries = exported.root.join("binaries/linux64");
+    let library = std::fs::read_dir(binaries).unwrap().next().unwrap().unwrap().path();
+    let output = Command::new(host)
+        .arg(library)
+        .arg(&exported.description.guid)
+        .arg(exported.location())
+        .args([steps.to_string(), h.to_string(), exported.reference(name).to_string()])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(said.is_empty(), "{said}");
+    let line = String::from_utf8(output.stdout).unwrap();
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let count = |i: usize| words[i].parse().unwrap();
+    (count(0), count(1), count(2), words[3].parse().unwrap())
+}
+
+/// No allocation and no release in fmi2DoStep: state events, time events, a Jacobian that is refreshed, a
+/// long sparse block, a put-off event in every step.
+#[test]
+fn no_allocation_in_a_step() {
+    let folder = TempDir::new().unwrap();
+    let host = host(folder.path());
+    for (model, options, h, name) in [
+        ("bouncing-ball", "", 1e-3, "h"),
+        ("sampled-controller", "--mode implicit", 3e-3, "x1"),
+        ("van-der-pol", "--mode implicit --jacobian every", 1e-3, "x"),
+        ("spring-pendulum", "--mode implicit --jacobian rolling", 1e-3, "x"),
+        ("heat-rod:100", "--mode implicit", 1e-3, "T_mid"),
+        ("chatter", "--force", 1e-2, "x"),
+        ("stick-slip", "", 1e-3, "x"),
+    ] {
+        let exported = build(model, &format!("--step {h} {options}"));
+        let steps = 12_000;
+        let (instantiating, allocations, releases, value) = drive(&host, &exported, steps, h, name);
+        assert!(instantiating > 10, "the counter does not count: {instantiating}");
+        assert_eq!((allocations, releases), (0, 0), "{model}: in {steps} steps");
+        // The same numbers as through the other importer.
+        let mut fmu = exported.start(0.0, &[]);
+        fmu.steps(0.0, h, steps);
+        assert_eq!(fmu.real(name).to_bits(), value.to_bits(), "{model}");
+    }
+}
+
+/// The diagnostics that the FMU carries: time of the last step, overruns, estimated error.
+#[test]
+fn diagnostics_tell_of_the_step() {
+    let exported = build("van-der-pol", "--step 1ms --stop 2 --mode implicit");
+    let mut fmu = exported.start(0.0, &[]);
+    fmu.steps(0.0, 1e-3, 1000);
+    // The clock is read only once somebody has asked.
+    fmu.real("fmuBuild.stepTime");
+    fmu.step(1.0, 1e-3);
+    let time = fmu.real("fmuBuild.stepTime");
+    assert!(time > 0.0 && time < 1.0, "{time}");
+    assert!(fmu.integer("fmuBuild.overruns") <= 1000);
+    assert!(fmu.real("fmuBuild.errorEstimate") >= 0.0);
+}
+
+/// `bench` measures, and its numbers are ordered.
+#[test]
+fn bench_measures_a_step() {
+    let exported = build("van-der-pol", "--step 1ms --mode implicit");
+    let json = succeed(["bench", exported.file.to_str().unwrap(), "--json", "--steps", "5000"]);
+    let found: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let time = &found["step_time_ns"];
+    let number = |name: &str| time[name].as_f64().unwrap_or_else(|| panic!("no {name} in {found}"));
+    assert!(0.0 < number("p50") && number("p50") <= number("p99_9") && number("p99_9") <= number("max"));
+}

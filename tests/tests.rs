@@ -1,0 +1,20 @@
+//! Everything is tested from outside: `fmu-build` as a command, exported FMUs through their C functions.
+#![allow(clippy::unwrap_used)]
+
+mod driver;
+mod util;
+
+/// Error and order of convergence against solutions that are known.
+mod accuracy;
+/// Partitions, budgets, refusals of unstable wishes.
+mod choice;
+/// The archive and the description that are written, `--json`, exit codes.
+mod command;
+/// What FMI 2.0 asks of an FMU: state machine, values, saved states, resource locations.
+mod conformance;
+/// State, time and step events.
+mod events;
+/// Constant cost: calls of the model and allocations in a step.
+mod realtime;
+/// Broken models and impossible requests: the exact message, exit code 1, nothing written.
+mod refusal;
