@@ -301,9 +301,12 @@ fn structure(out: &mut String, summary: &Summary, decision: &Decision) {
             out,
             "<p>Which derivative (row) is solved with which state (column): the kept entries in the model’s order, and in \
              the order in which a step solves them. Rows of a block are solved together; each block needs only those \
-             before it. Of {} entries of the Jacobian {} are kept.</p>\n<div class=\"paper\">{}</div>",
-            summary.nonzeros,
-            summary.kept_nonzeros,
+             before it. {} of the Jacobian are kept.</p>\n<div class=\"paper{}\">{}</div>",
+            match (summary.kept_nonzeros, summary.nonzeros) {
+                (kept, all) if kept == all => format!("All {} entries", grouped(all as u64)),
+                (kept, all) => format!("{} of {} entries", grouped(kept as u64), grouped(all as u64)),
+            },
+            if summary.states <= 10 { " small" } else { "" },
             draw::svg("Kept entries of the Jacobian", &kept, elimination, names)
         );
     }
@@ -538,7 +541,7 @@ fn step_time(out: &mut String, summary: &Summary, sorted: &[f64]) {
         out,
         "<section id=\"steps\">\n<h2>Step time</h2>\n<p>Computing time of {} steps of the trial run, on the machine that built the \
          FMU, while it may have been busy with other things. Both axes are logarithmic. For a measurement on the target run \
-         <code>fmu-build bench</code> there.</p>\n<div class=\"plots one\"><figure>{}</figure></div>\n</section>",
+         <code>fmu-build bench</code> there.</p>\n<div class=\"plots\"><figure>{}</figure></div>\n</section>",
         grouped(steps as u64),
         plot::histogram(&weighed, summary.step)
     );

@@ -41,7 +41,13 @@ impl Axis {
             (low, high) = (low - pad, high + pad);
         }
         let mut axis = Axis { low, high, from, to, ticks: Vec::new(), note: String::new() };
-        axis.tick(ticks);
+        // One tick alone gives no scale.
+        for finer in [1, 2, 4] {
+            axis.tick(finer * ticks);
+            if axis.ticks.len() > 1 {
+                break;
+            }
+        }
         axis
     }
 
@@ -79,9 +85,7 @@ impl Axis {
             .iter()
             .map(|&value| (value, minus(format!("{:.decimals$}", (value - offset) / scale + 0.0))))
             .collect();
-        if exponent != 0 {
-            self.note = format!("×10{}", superscript(exponent));
-        }
+        self.note = if exponent != 0 { format!("×10{}", superscript(exponent)) } else { String::new() };
         if offset != 0.0 {
             self.note = format!("{offset} + {}", self.note).trim_end().to_string();
         }

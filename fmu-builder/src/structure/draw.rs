@@ -16,7 +16,7 @@ const NAMED: usize = 60;
 const TYPED: usize = 40;
 /// Longer names lose their beginning.
 const SHORT: usize = 22;
-const BLOCK: &str = "#f6b8b8";
+const BLOCK: &str = "#fbd5d5";
 const CORE: &str = "#d25454";
 /// Side of one panel.
 const SIDE: f64 = 480.0;
@@ -118,6 +118,14 @@ fn panel(out: &mut String, kept: &Pattern, elimination: &Elimination, order: &[u
         position[state as usize] = p;
     }
     raster(out, n, kept.places().map(|(i, j)| (position[i], position[j])), "31,45,61");
+    if n <= NAMED {
+        let mut path = String::new();
+        for i in 1..n {
+            let at = i as f64 * unit;
+            let _ = write!(path, "M0 {at:.2}H{SIDE}M{at:.2} 0V{SIDE}");
+        }
+        let _ = writeln!(out, "<path stroke=\"#fff\" stroke-opacity=\"0.6\" fill=\"none\" d=\"{path}\"/>");
+    }
     if solved {
         // Full blocks would hide their colour.
         for (first, size, colour) in squares(elimination, n).filter(|&(_, size, _)| size > 1) {
