@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import zipfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import fmpy
@@ -27,7 +27,7 @@ CVODE_TOLERANCE = 1e-4
 REFERENCE_TOLERANCE = 1e-8
 # One process may take this long, and the rounds of one tool on one model together about as long.
 LONGEST = 120.0
-ENOUGH = 15.0
+ENOUGH = 10.0
 # Beyond this error a result is called wrong; beyond that one it is shown that half the step has half of it.
 WRONG = 0.02
 COARSE = 0.01
@@ -44,7 +44,6 @@ class Case:
     # What is compared; by default the real outputs, or the states where there are none.
     outputs: list[str] | None = None
     exact: object = None
-    notes: list[str] = field(default_factory=list)
 
 
 def decay(t):
@@ -98,7 +97,7 @@ def main():
         cases = [case for case in cases if case.quick]
     if not cases:
         sys.exit("no such model; there are " + " ".join(dict.fromkeys(case.name for case in CASES)))
-    rounds = args.rounds or (3 if args.quick else 9)
+    rounds = args.rounds or (3 if args.quick else 15)
     table = []
     for case in cases:
         try:
@@ -174,6 +173,7 @@ class Tool:
     def round(self):
         if self.failure and not self.result or self.spent > ENOUGH:
             return
+        Path(f"{self.out}.warm").unlink(missing_ok=True)
         try:
             done = subprocess.run(self.words, capture_output=True, text=True, timeout=LONGEST)
         except subprocess.TimeoutExpired:
@@ -197,8 +197,9 @@ class Tool:
         cold = np.fromfile(f"{self.out}.cold") - clock
         if not len(cold):
             return
-        # What fails in the first run has no second.
-        times = cold if self.failure else np.fromfile(f"{self.out}.warm") - clock
+        # What fails in the first run, or can be instantiated only once, has no second.
+        warm = Path(f"{self.out}.warm")
+        times = np.fromfile(warm) - clock if warm.exists() else cold
         self.maxima.append(times.max())
         self.spent += (cold.sum() + times.sum()) * 1e-9
         self.times, self.cold = least(self.times, times), least(self.cold, cold)
@@ -330,7 +331,7 @@ def compare(builder, case, rounds):
     stem = fmu.archive.stem
     tools = []
 
-    def ours(name, make, variant=""):
+    def ours(name, make):
         output = WORK / f"{stem}-{re.sub(r'[^a-z]+', '-', name)}.fmu"
         try:
             summary = make(output)
@@ -442,16 +443,24 @@ def report(table, rounds):
     print()
     for peer in (WRAPPER, CVODE, RESTARTED):
         summary(table, peer)
+    print(
+        "cswrapper asks for derivatives without setting the states first, so they stay those of the last communication point "
+        "(or of the last look at event indicators): explicit Euler with CVode's effort. When CVode reports an error, "
+        "it crashes, because its error handler has no instance.\n"
+    )
+    for rows in table:
+        claimed, found = rows[0]["claimed"], rows[0].get("nrmse")
+        if claimed and found and max(claimed, found) > 1e-3 and not 1 / 1.5 < claimed / found < 1.5:
+            print(f"{rows[0]['model']}, H = {rows[0]['step']:g} s: fmu-build says {100 * claimed:.2g} %, found are {error(rows[0])}.\n")
     failures = [row for rows in table for row in rows if row["failure"]]
-    wrong = [row for rows in table for row in rows
-             if not row["failure"] and row.get("nrmse", 0) > WRONG]
+    wrong = [row for rows in table for row in rows if not row["failure"] and row.get("nrmse", 0) > WRONG]
     if failures or wrong:
-        print("Failed or wrong:")
+        print("Failed, or wrong though every step said fmi2OK:")
         for row in failures:
             print(f"- {row['model']}, H = {row['step']:g} s, {row['tool']}: {row['failure']}")
         for row in wrong:
             first = ", ".join(f"{value:.3g}" for value in row["first"])
-            print(f"- {row['model']}, H = {row['step']:g} s, {row['tool']}: NRMSE {error(row)} with fmi2OK; begins {first}")
+            print(f"- {row['model']}, H = {row['step']:g} s, {row['tool']}: NRMSE {error(row)}; begins {first}")
 
 
 def summary(table, peer):
