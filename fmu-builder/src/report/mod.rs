@@ -485,7 +485,7 @@ fn trials(out: &mut String, trials: &[Trial]) {
         return;
     }
     out.push_str(
-        "<p>Plans that are stable at every sample, from the cheapest on, run with the code that is in the FMU and compared \
+        "<p>Plans that are stable at every sample, in the order in which they were considered, run with the code that is in the FMU and compared \
          with the accurate solution. The cheapest within the tolerance wins; of equally cheap ones the most accurate.</p>\n\
          <div class=\"scroll\"><table class=\"trials\"><thead><tr><th scope=\"col\">Implicit states</th><th scope=\"col\">Jacobian \
          renewed</th><th scope=\"col\" class=\"number\">Entries kept</th><th scope=\"col\" class=\"number\">Evaluations</th>\
