@@ -301,12 +301,11 @@ fn structure(out: &mut String, summary: &Summary, decision: &Decision) {
             out,
             "<p>Which derivative (row) is solved with which state (column): the kept entries in the model’s order, and in \
              the order in which a step solves them. Rows of a block are solved together; each block needs only those \
-             before it. {} of the Jacobian are kept.</p>\n<div class=\"paper{}\">{}</div>",
+             before it. {} of the Jacobian are kept.</p>\n<div class=\"paper\">{}</div>",
             match (summary.kept_nonzeros, summary.nonzeros) {
                 (kept, all) if kept == all => format!("All {} entries", grouped(all as u64)),
                 (kept, all) => format!("{} of {} entries", grouped(kept as u64), grouped(all as u64)),
             },
-            if summary.states <= 10 { " small" } else { "" },
             draw::svg("Kept entries of the Jacobian", &kept, elimination, names)
         );
     }
