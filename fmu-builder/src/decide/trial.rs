@@ -272,7 +272,8 @@ fn plans(material: &Material, candidate: &Candidate, wish: &Wish) -> Vec<Priced>
     let per_colour = match material.studied.directional_time {
         Some(directional) if directional < CHEAPER * evaluation => {
             plan.jacobian.source = Source::Directional;
-            directional / evaluation
+            // A measurement, but it goes into the certificate: coarse enough to repeat itself.
+            2f64.powf((directional / evaluation).log2().round())
         }
         _ => 1.0,
     };
