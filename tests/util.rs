@@ -125,8 +125,9 @@ pub fn solve<const N: usize>(mut a: [[f64; N]; N], mut b: [f64; N]) -> [f64; N] 
         b.swap(k, pivot);
         for i in k + 1..N {
             let factor = a[i][k] / a[k][k];
-            for j in k..N {
-                a[i][j] -= factor * a[k][j];
+            let pivot_row = a[k];
+            for (value, above) in a[i].iter_mut().zip(pivot_row).skip(k) {
+                *value -= factor * above;
             }
             b[i] -= factor * b[k];
         }

@@ -16,8 +16,7 @@ use crate::summary::Summary;
 use crate::worker::{Studied, Study, Subject};
 use std::path::Path;
 
-/// Points at which trajectories are compared, and steps of a trial run, at most.
-const POINTS: u64 = 400;
+/// Steps of a trial run, at most.
 const STEPS: u64 = 200_000;
 /// Numbers that a trajectory may have.
 const VALUES: usize = 4_000_000;
@@ -156,6 +155,8 @@ pub struct Pace {
     pub every: u64,
     /// The whole experiment is longer than what is run.
     pub truncated: bool,
+    /// Recorded points, at most.
+    points: u64,
     span: f64,
     refinements: usize,
 }
@@ -193,8 +194,14 @@ impl Pace {
                 experiment.stop
             )));
         }
+        // Many, so that a short transient is not missed; fewer where each costs the accurate run much.
+        let points = match source.description.states().len() {
+            0..=100 => 5000,
+            101..=1000 => 1000,
+            _ => 400,
+        };
         let mut pace =
-            Pace { step, substeps, reason, steps: 1, every: 1, truncated: false, span, refinements };
+            Pace { step, substeps, reason, steps: 1, every: 1, truncated: false, points, span, refinements };
         pace.cut();
         Ok(pace)
     }
@@ -204,7 +211,7 @@ impl Pace {
         let most = (STEPS / self.substeps as u64).max(1000) as f64;
         self.truncated = all > most;
         let steps = all.min(most) as u64;
-        self.every = steps.div_ceil(POINTS).max(1);
+        self.every = steps.div_ceil(self.points).max(1);
         self.steps = steps / self.every * self.every;
     }
 

@@ -28,21 +28,21 @@ impl Lab {
     }
 
     pub fn study(&self, study: Study) -> Result<Studied, Error> {
-        match self.ask("studying the model", Request::Study(study))? {
-            Answer::Study(studied) => Ok(studied),
+        match self.ask("studying the model", Request::Study(Box::new(study)))? {
+            Answer::Study(studied) => Ok(*studied),
             _ => Err(mismatch()),
         }
     }
 
     pub fn simulate(&self, what: &str, simulate: Simulate) -> Result<Simulated, Error> {
-        match self.ask(what, Request::Simulate(simulate))? {
+        match self.ask(what, Request::Simulate(Box::new(simulate)))? {
             Answer::Simulate(simulated) => Ok(simulated),
             _ => Err(mismatch()),
         }
     }
 
     pub fn bench(&self, bench: Bench) -> Result<Measured, Error> {
-        match self.ask("stepping", Request::Bench(bench))? {
+        match self.ask("stepping", Request::Bench(Box::new(bench)))? {
             Answer::Bench(measured) => Ok(measured),
             _ => Err(mismatch()),
         }

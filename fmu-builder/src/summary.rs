@@ -5,7 +5,7 @@ use crate::decide::Decision;
 use crate::quantity::format_duration;
 use crate::report::Figures;
 use crate::source::Source;
-use crate::worker::{Studied, Subject};
+use crate::worker::{Studied, Subject, quantiles};
 use fmu_runtime::plan::{Policy, Source as JacobianSource};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -75,12 +75,14 @@ pub struct StepTime {
 impl StepTime {
     /// From sorted seconds.
     pub fn new(sorted: &[f64]) -> Option<StepTime> {
-        let quantile = |q: f64| sorted[((sorted.len() - 1) as f64 * q).round() as usize] * 1e9;
-        (!sorted.is_empty()).then(|| StepTime {
-            p50: quantile(0.5),
-            p99_9: quantile(0.999),
-            max: quantile(1.0),
-        })
+        quantiles(sorted).map(StepTime::from)
+    }
+}
+
+impl From<[f64; 3]> for StepTime {
+    fn from(seconds: [f64; 3]) -> StepTime {
+        let [p50, p99_9, max] = seconds.map(|time| time * 1e9);
+        StepTime { p50, p99_9, max }
     }
 }
 
@@ -170,7 +172,7 @@ impl Summary {
             events: decision.simulated.events,
             carried_events: decision.simulated.carried_events,
             implicit: implicit.iter().map(|&state| names[state as usize].clone()).collect(),
-            step_time_ns: StepTime::new(&decision.simulated.step_times),
+            step_time_ns: decision.simulated.quantiles.map(StepTime::from),
             evaluation_time_ns: Some(studied.evaluation_time * 1e9),
             warnings,
             written: output.into(),

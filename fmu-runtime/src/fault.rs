@@ -55,7 +55,7 @@ impl fmt::Display for Explained<'_> {
             ),
             Fault::Diverged { state, value, time } => write!(
                 f,
-                "{} diverged to {value} at t = {time}; the last good state is kept. \
+                "{} diverged to {value:e} at t = {time}; the last good state is kept. \
                  A smaller step (fmu-build --step) may help",
                 name(state)
             ),

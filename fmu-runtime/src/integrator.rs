@@ -10,7 +10,7 @@
 use crate::event::Budget;
 use crate::fault::Fault;
 use crate::inner::Inner;
-use crate::jacobian::Differentiator;
+use crate::jacobian::{Differentiator, Which};
 use crate::lu::Factors;
 use crate::plan::Plan;
 use crate::status::Status;
@@ -135,7 +135,30 @@ impl Integrator {
         self.live.time = time;
         self.settle(true)?;
         self.live.events = 0; // initialisation is none
+        self.prepare();
         Ok(())
+    }
+
+    /// Have the first Jacobian and its factors before the first step, which then costs what the others do. Where
+    /// the model cannot be evaluated yet (its inputs may be missing) that is left to the first step.
+    fn prepare(&mut self) {
+        if self.live.x.is_empty() {
+            return;
+        }
+        let Integrator { plan, inner, live, factors, differentiator, work } = self;
+        let (h, time) = (plan.step.h, live.time);
+        let ready = inner.get_derivatives(&mut work.r).is_usable()
+            && differentiator
+                .refresh(Which::Setup, inner, &live.x, &work.r, time, &mut live.jacobian)
+                .is_ok()
+            && live.jacobian.iter().all(|value| value.is_finite())
+            && factors.refactor(h, &live.jacobian).is_ok();
+        if ready {
+            factors.solve(h, &work.r, &mut work.x_new);
+            live.factored_for = h;
+            live.setup_needed = false;
+        }
+        let _ = inner.set_continuous_states(&live.x);
     }
 
     /// How a communication step of length `length` will be cut.

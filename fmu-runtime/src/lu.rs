@@ -85,7 +85,6 @@ pub struct Factors<T: Number = f64> {
     targets: Vec<u32>,
     /// The rows of W, then of L and the pivots.
     w: Vec<T>,
-    lower_columns: Vec<u32>,
     /// What a row needs of the rows before it when solving: first the couplings to earlier blocks, -h a, then its
     /// row of L. Columns are positions, explicit rows included.
     before: Vec<T>,
@@ -281,7 +280,6 @@ impl<T: Number> Factors<T> {
             updates,
             targets,
             w: vec![zero; e.cols.len()],
-            lower_columns,
             before: vec![zero; before_columns.len()],
             before_columns,
             upper: vec![zero; upper_columns.len()],

@@ -17,6 +17,8 @@ pub struct Candidate {
     pub kept: Vec<bool>,
     /// Largest |mu| over the samples, where it is known.
     pub spectral_radius: Option<f64>,
+    /// What is to be said if it is chosen.
+    pub warning: Option<String>,
 }
 
 /// Explicit rows must stay stable even if the step were this much longer: the samples are not the whole truth.
@@ -104,11 +106,16 @@ impl<'a> Finder<'a> {
             self.known.push(kept.clone());
             match judge(self.material, &rows, &kept) {
                 Verdict::Stable(spectral_radius) => {
-                    candidates.push(Candidate { label, kept, spectral_radius })
+                    candidates.push(Candidate { label, kept, spectral_radius, warning: None })
                 }
                 Verdict::Unstable { message, spectral_radius } if self.wish.force => {
-                    self.warnings.push(format!("kept because of --force: {message}"));
-                    candidates.push(Candidate { label, kept, spectral_radius: Some(spectral_radius) });
+                    let warning = Some(format!("kept because of --force: {message}"));
+                    candidates.push(Candidate {
+                        label,
+                        kept,
+                        spectral_radius: Some(spectral_radius),
+                        warning,
+                    });
                 }
                 Verdict::Unstable { message, .. } => {
                     self.refused.get_or_insert(message);
@@ -435,6 +442,7 @@ fn sparsed(material: &Material) -> Option<Candidate> {
             label: format!("sparsed to {count} of {} entries", kept.len()),
             kept,
             spectral_radius,
+            warning: None,
         }),
         Verdict::Unstable { .. } => None,
     }

@@ -166,6 +166,7 @@ impl<'a> Judge<'a> {
         self.trials[best].chosen = true;
         let (simulated, errors) = self.results.swap_remove(best).unwrap_or_default();
         let one = self.priced.swap_remove(best);
+        self.warnings.extend(one.candidate.warning.clone());
         Ok(Decision {
             error: largest(&errors),
             errors,

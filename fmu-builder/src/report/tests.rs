@@ -56,7 +56,12 @@ fn decision() -> Decision {
     };
     Decision {
         plan: plan(),
-        candidate: Candidate { label: NASTY.into(), kept: vec![true; 4], spectral_radius: Some(0.5) },
+        candidate: Candidate {
+            label: NASTY.into(),
+            kept: vec![true; 4],
+            spectral_radius: Some(0.5),
+            warning: None,
+        },
         simulated: Simulated { step_times: vec![1e-6, 2e-6, 3e-6], ..Simulated::default() },
         errors: vec![0.002],
         error: Some(0.002),

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub use bench::{Bench, Measured};
-pub use simulate::{Simulate, Simulated};
+pub use simulate::{Simulate, Simulated, quantiles};
 pub use study::{Declared, Sample, StructureFound, Studied, Study};
 
 /// The unpacked Model-Exchange FMU and the run to study.
@@ -34,14 +34,14 @@ pub struct Subject {
 
 #[derive(Serialize, Deserialize)]
 pub enum Request {
-    Study(Study),
-    Simulate(Simulate),
-    Bench(Bench),
+    Study(Box<Study>),
+    Simulate(Box<Simulate>),
+    Bench(Box<Bench>),
 }
 
 #[derive(Serialize, Deserialize)]
 pub enum Answer {
-    Study(Studied),
+    Study(Box<Studied>),
     Simulate(Simulated),
     Bench(Measured),
 }
@@ -50,7 +50,7 @@ pub enum Answer {
 pub fn serve(request: &Path) -> ExitCode {
     child::serve(request, |request: Request, reporter: &mut Reporter| {
         Ok(match request {
-            Request::Study(study) => Answer::Study(study.answer(reporter)?),
+            Request::Study(study) => Answer::Study(Box::new(study.answer(reporter)?)),
             Request::Simulate(simulate) => Answer::Simulate(simulate.answer(reporter)?),
             Request::Bench(bench) => Answer::Bench(bench.answer(reporter)?),
         })

@@ -29,6 +29,8 @@ pub struct Simulated {
     pub carried_events: u64,
     /// Wall-clock seconds of the steps, ascending; a run with many steps keeps the slowest and an even choice.
     pub step_times: Vec<f64>,
+    /// Median, 99.9 % and longest of all of them.
+    pub quantiles: Option<[f64; 3]>,
 }
 
 impl Simulate {
@@ -86,6 +88,7 @@ impl Simulate {
         }
         (result.events, result.carried_events) = instance.event_counts();
         times.sort_by(f64::total_cmp);
+        result.quantiles = quantiles(&times);
         result.step_times = thin(times);
         Ok(result)
     }
@@ -120,9 +123,14 @@ fn apply(instance: &mut Instance, signals: &mut Signals, time: f64) {
     }
 }
 
-/// At most a few thousand of sorted times that give the same quantiles: all of the slowest, an even choice of
-/// the others.
-pub fn thin(sorted: Vec<f64>) -> Vec<f64> {
+/// Of sorted times.
+pub fn quantiles(sorted: &[f64]) -> Option<[f64; 3]> {
+    let last = sorted.len().checked_sub(1)?;
+    Some([0.5, 0.999, 1.0].map(|share| sorted[(last as f64 * share).round() as usize]))
+}
+
+/// At most a few thousand of sorted times, for a histogram: all of the slowest, an even choice of the others.
+fn thin(sorted: Vec<f64>) -> Vec<f64> {
     const SLOWEST: usize = 200;
     const OTHERS: usize = 2000;
     if sorted.len() <= SLOWEST + OTHERS {
@@ -131,4 +139,16 @@ pub fn thin(sorted: Vec<f64>) -> Vec<f64> {
     let (others, slowest) = sorted.split_at(sorted.len() - SLOWEST);
     let stride = others.len().div_ceil(OTHERS);
     others.iter().step_by(stride).chain(slowest).copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quantiles;
+
+    #[test]
+    fn quantiles_are_those_of_all_steps() {
+        let times: Vec<f64> = (0..=10_000).map(f64::from).collect();
+        assert_eq!(quantiles(&times), Some([5000.0, 9990.0, 10_000.0]));
+        assert_eq!(quantiles(&[]), None);
+    }
 }

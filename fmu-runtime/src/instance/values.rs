@@ -224,7 +224,8 @@ impl Instance {
         let live = &mut self.integrator.live;
         if running {
             live.inputs_changed |= continuous;
-            live.setup_needed |= tunable;
+            // The first Jacobian was taken with the inputs of the initialisation.
+            live.setup_needed |= tunable || (continuous && live.steps == 0);
             if event && !live.in_event_mode {
                 let status = self.integrator.inner.enter_event_mode();
                 if !status.is_usable() {
