@@ -125,8 +125,9 @@ pub fn solve<const N: usize>(mut a: [[f64; N]; N], mut b: [f64; N]) -> [f64; N] 
         b.swap(k, pivot);
         for i in k + 1..N {
             let factor = a[i][k] / a[k][k];
-            for j in k..N {
-                a[i][j] -= factor * a[k][j];
+            let row = a[k];
+            for (a, pivot) in a[i][k..].iter_mut().zip(&row[k..]) {
+                *a -= factor * pivot;
             }
             b[i] -= factor * b[k];
         }
