@@ -48,7 +48,7 @@ fn row(name: &str, pattern: &Pattern) {
         factors.refactor(H, &values).expect("stable values");
         refactor = refactor.min(begin.elapsed().as_secs_f64());
         let begin = Instant::now();
-        factors.solve(H, &values, &r, &mut d);
+        factors.solve(H, &r, &mut d);
         solve = solve.min(begin.elapsed().as_secs_f64());
     }
     let tears: u32 = elimination.blocks.iter().map(|block| block.tears).sum();

@@ -351,3 +351,19 @@ pub fn trim(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::warning_lines;
+
+    #[test]
+    fn a_terminal_shows_ten_warnings() {
+        let warnings: Vec<String> = (0..13).map(|i| format!("w{i}")).collect();
+        assert_eq!(warning_lines(&warnings[..10]).len(), 10);
+        let lines = warning_lines(&warnings);
+        assert_eq!(
+            (lines.len(), lines[0].as_str(), lines[10].as_str()),
+            (11, "warning: w0", "and 3 more (all in --json)")
+        );
+    }
+}

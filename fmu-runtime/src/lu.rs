@@ -86,11 +86,15 @@ pub struct Factors<T: Number = f64> {
     /// The rows of W, then of L and the pivots.
     w: Vec<T>,
     lower_columns: Vec<u32>,
+    /// What a row needs of the rows before it when solving: first the couplings to earlier blocks, -h a, then its
+    /// row of L. Columns are positions, explicit rows included.
+    before: Vec<T>,
+    before_columns: Vec<u32>,
     /// The rows of U, each divided by its pivot.
     upper: Vec<T>,
     upper_columns: Vec<u32>,
     inverse: Vec<T>,
-    /// (entry, state of its column).
+    /// Where couplings to earlier blocks go: (entry, place in `before`).
     outer: Vec<(u32, u32)>,
     cores: Vec<T>,
     /// For each row of a core: the row that was swapped with it.
@@ -119,7 +123,7 @@ struct Row {
     updates: u32,
     lower: u32,
     upper: u32,
-    outer: u32,
+    before: u32,
 }
 
 /// w\[to + i\] -= multiplier * upper\[from + i\], in one of four shapes. `at` and `to` count from the row's first slot.
@@ -179,6 +183,11 @@ impl<T: Number> Factors<T> {
         let mut rows = Vec::with_capacity(n);
         let mut row = Row::default();
         let (mut lower_columns, mut upper_columns, mut outer) = (Vec::new(), Vec::new(), Vec::new());
+        let mut before_columns: Vec<u32> = Vec::new();
+        let mut position = vec![0; e.order.len()];
+        for (p, &state) in e.order.iter().enumerate() {
+            position[state as usize] = p as u32;
+        }
         // Row k's upper part: where it starts in `upper_columns`.
         let mut upper_start = Vec::with_capacity(n + 1);
         let mut updates: Vec<Update> = Vec::new();
@@ -248,13 +257,15 @@ impl<T: Number> Factors<T> {
                 place[c as usize - explicit] = NOWHERE;
             }
             for &entry in &e.outer[e.outer_start[p] as usize..e.outer_start[p + 1] as usize] {
-                outer.push((entry, jacobian.cols[entry as usize]));
+                outer.push((entry, before_columns.len() as u32));
+                before_columns.push(position[jacobian.cols[entry as usize] as usize]);
             }
+            before_columns.extend(lower_columns[row.lower as usize..].iter().map(|&k| k + e.explicit));
             row.slots = e.row_start[p + 1];
             row.updates = updates.len() as u32;
             row.lower = lower_columns.len() as u32;
             row.upper = upper_columns.len() as u32;
-            row.outer = outer.len() as u32;
+            row.before = before_columns.len() as u32;
             rows.push(row);
         }
         let (blank, singles, runs) = assembly(e);
@@ -271,6 +282,8 @@ impl<T: Number> Factors<T> {
             targets,
             w: vec![zero; e.cols.len()],
             lower_columns,
+            before: vec![zero; before_columns.len()],
+            before_columns,
             upper: vec![zero; upper_columns.len()],
             upper_columns,
             inverse: vec![zero; n],
@@ -279,7 +292,7 @@ impl<T: Number> Factors<T> {
             swaps: vec![0; n],
             scales: vec![T::from(1.0); n],
             weights: vec![zero; longest],
-            y: vec![zero; n],
+            y: vec![zero; e.order.len()],
             balanced: false,
         })
     }
@@ -304,6 +317,9 @@ impl<T: Number> Factors<T> {
             for (w, &a) in self.w[slot as usize..(slot + len) as usize].iter_mut().zip(from) {
                 *w = zero - h * T::from(a);
             }
+        }
+        for &(entry, place) in &self.outer {
+            self.before[place as usize] = zero - h * T::from(jacobian[entry as usize]);
         }
         let mut done = Row::default();
         for span in &self.stretches {
@@ -330,6 +346,8 @@ impl<T: Number> Factors<T> {
                     }
                     most = larger(most, w[diagonal].abs());
                 }
+                let lower = (row.lower - done.lower) as usize;
+                self.before[row.before as usize - lower..row.before as usize].copy_from_slice(&w[..lower]);
                 if p < core {
                     let pivot = w[diagonal];
                     let good = pivot.abs() > watch * most;
@@ -365,52 +383,54 @@ impl<T: Number> Factors<T> {
         Ok(())
     }
 
-    /// Solve W d = h r with the last factors; `jacobian` gives the couplings between blocks. `r` and `d`
-    /// are in the order of the states.
+    /// Solve W d = h r with the last factors, which were made for the same h. `r` and `d` are in the order of the
+    /// states; in between everything is in the order of solution, so that a row reads what is near.
     #[inline(never)]
-    pub fn solve(&mut self, h: f64, jacobian: &[f64], r: &[f64], d: &mut [T]) {
+    pub fn solve(&mut self, h: f64, r: &[f64], d: &mut [T]) {
         let h = T::from(h);
-        let (now, later) = self.order.split_at(self.explicit);
-        for &state in now {
-            d[state as usize] = h * T::from(r[state as usize]);
-        }
         let y = self.y.as_mut_slice();
-        let mut done = Row::default();
+        for (y, &state) in y.iter_mut().zip(&self.order) {
+            *y = h * T::from(r[state as usize]);
+        }
+        let explicit = self.explicit;
+        let (mut values, mut columns) = (self.before.as_slice(), self.before_columns.as_slice());
+        let mut done = 0;
         for span in &self.blocks {
             let (first, core, end) = (span.first as usize, span.core as usize, span.end as usize);
-            for p in first..end {
-                let row = self.rows[p];
-                let mut b = T::from(r[later[p] as usize]);
-                for &(entry, state) in &self.outer[done.outer as usize..row.outer as usize] {
-                    b = b + T::from(jacobian[entry as usize]) * d[state as usize];
+            for (i, (row, &inverse)) in
+                self.rows[first..end].iter().zip(&self.inverse[first..end]).enumerate()
+            {
+                let (now, later) = values.split_at((row.before - done) as usize);
+                let (now_columns, later_columns) = columns.split_at(now.len());
+                (values, columns, done) = (later, later_columns, row.before);
+                let p = explicit + first + i;
+                let mut b = y[p];
+                for (&value, &k) in now.iter().zip(now_columns) {
+                    b = b - value * y[k as usize];
                 }
-                b = h * b;
-                let columns = &self.lower_columns[done.lower as usize..row.lower as usize];
-                for (&l, &k) in self.w[done.slots as usize..].iter().zip(columns) {
-                    b = b - l * y[k as usize];
-                }
-                y[p] = if p < core { b * self.inverse[p] } else { b };
-                done = row;
+                y[p] = if first + i < core { b * inverse } else { b };
             }
             if core < end {
                 let t = end - core;
                 let a = &self.cores[span.dense as usize..][..t * t];
-                solve_core(a, &self.swaps[core..end], &self.inverse[core..end], &mut y[core..end]);
-                for (&state, &y) in later[core..end].iter().zip(&y[core..end]) {
-                    d[state as usize] = y;
-                }
+                let y = &mut y[explicit + core..explicit + end];
+                solve_core(a, &self.swaps[core..end], &self.inverse[core..end], y);
             }
-            let mut stop = if core > 0 { self.rows[core - 1].upper as usize } else { 0 };
-            for p in (first..core).rev() {
+            // The last row that is eliminated has nothing after it but a core.
+            let last = if core < end { core } else { core.saturating_sub(1) };
+            let mut stop = if last > 0 { self.rows[last - 1].upper as usize } else { 0 };
+            for p in (first..last).rev() {
                 let start = if p > 0 { self.rows[p - 1].upper as usize } else { 0 };
-                let mut x = y[p];
+                let mut x = y[explicit + p];
                 for (&u, &j) in self.upper[start..stop].iter().zip(&self.upper_columns[start..stop]) {
-                    x = x - u * y[j as usize];
+                    x = x - u * y[explicit + j as usize];
                 }
-                y[p] = x;
-                d[later[p] as usize] = x;
+                y[explicit + p] = x;
                 stop = start;
             }
+        }
+        for (&y, &state) in y.iter().zip(&self.order) {
+            d[state as usize] = y;
         }
     }
 }
@@ -419,7 +439,8 @@ impl<T: Number> Factors<T> {
 pub fn operations(elimination: &Elimination) -> Operations {
     let e = elimination;
     let explicit = e.explicit as usize;
-    let mut count = Operations { refactor: e.entries.len() as u64, solve: e.order.len() as u64 };
+    let mut count =
+        Operations { refactor: (e.entries.len() + e.outer.len()) as u64, solve: e.order.len() as u64 };
     count.solve += e.outer.len() as u64;
     let mut upper = vec![0; e.order.len() - explicit];
     let mut first = 0;
@@ -634,7 +655,7 @@ mod tests {
         let mut factors = Factors::<f64>::new(&elimination, &jacobian).unwrap();
         let mut d = vec![0.0; n as usize];
         factors.refactor(1.0, a)?;
-        factors.solve(1.0, a, r, &mut d);
+        factors.solve(1.0, r, &mut d);
         Ok(d)
     }
 

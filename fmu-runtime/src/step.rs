@@ -58,7 +58,7 @@ impl Integrator {
         std::mem::swap(&mut live.d, &mut live.d_before);
         live.h_before = live.h_last;
         live.h_last = h;
-        factors.solve(h, &live.jacobian, &work.r, &mut live.d);
+        factors.solve(h, &work.r, &mut live.d);
 
         let mut sound = true;
         for (((x_new, x), d), limit) in work.x_new.iter_mut().zip(&live.x).zip(&live.d).zip(&work.limit) {

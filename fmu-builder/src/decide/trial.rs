@@ -272,7 +272,8 @@ fn plans(material: &Material, candidate: &Candidate, wish: &Wish) -> Vec<Priced>
     let per_colour = match material.studied.directional_time {
         Some(directional) if directional < CHEAPER * evaluation => {
             plan.jacobian.source = Source::Directional;
-            directional / evaluation
+            // A measurement, but it goes into the certificate: coarse enough to repeat itself.
+            2f64.powf((directional / evaluation).log2().round())
         }
         _ => 1.0,
     };
@@ -291,8 +292,8 @@ fn plans(material: &Material, candidate: &Candidate, wish: &Wish) -> Vec<Priced>
             let evaluations = 1.0 + fresh as f64 * per_colour;
             let refactored = policy != Policy::Frozen && colours > 0;
             let operations = operations.solve + if refactored { operations.refactor } else { 0 };
-            // Rounded to a power of two, so that the same model is priced the same way every time.
-            let evaluation = 2f64.powf(evaluation.max(1e-9).log2().round());
+            // Rounded to a power of 16, so that the same model is priced the same way every time.
+            let evaluation = 16f64.powf((evaluation * 1e9).max(1.0).log(16.0).round()) * 1e-9;
             let price = evaluations * evaluation + operations as f64 * OPERATION;
             Priced { candidate: candidate.clone(), plan, evaluations, operations, price }
         })

@@ -301,12 +301,11 @@ fn structure(out: &mut String, summary: &Summary, decision: &Decision) {
             out,
             "<p>Which derivative (row) is solved with which state (column): the kept entries in the model’s order, and in \
              the order in which a step solves them. Rows of a block are solved together; each block needs only those \
-             before it. {} of the Jacobian are kept.</p>\n<div class=\"paper{}\">{}</div>",
+             before it. {} of the Jacobian are kept.</p>\n<div class=\"paper\">{}</div>",
             match (summary.kept_nonzeros, summary.nonzeros) {
                 (kept, all) if kept == all => format!("All {} entries", grouped(all as u64)),
                 (kept, all) => format!("{} of {} entries", grouped(kept as u64), grouped(all as u64)),
             },
-            if summary.states <= 10 { " small" } else { "" },
             draw::svg("Kept entries of the Jacobian", &kept, elimination, names)
         );
     }
@@ -485,7 +484,7 @@ fn trials(out: &mut String, trials: &[Trial]) {
         return;
     }
     out.push_str(
-        "<p>Plans that are stable at every sample, from the cheapest on, run with the code that is in the FMU and compared \
+        "<p>Plans that are stable at every sample, in the order in which they were considered, run with the code that is in the FMU and compared \
          with the accurate solution. The cheapest within the tolerance wins; of equally cheap ones the most accurate.</p>\n\
          <div class=\"scroll\"><table class=\"trials\"><thead><tr><th scope=\"col\">Implicit states</th><th scope=\"col\">Jacobian \
          renewed</th><th scope=\"col\" class=\"number\">Entries kept</th><th scope=\"col\" class=\"number\">Evaluations</th>\

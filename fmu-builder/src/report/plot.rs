@@ -9,6 +9,13 @@ const WIDTH: f64 = 540.0;
 const LEFT: f64 = 62.0;
 const RIGHT: f64 = 528.0;
 
+/// Smaller ones are zero, larger ones than its inverse leave a gap: arithmetic on the others is safe.
+const TINY: f64 = 1e-250;
+
+fn drawable(value: f64) -> bool {
+    value.abs() < 1.0 / TINY
+}
+
 /// A linear axis: values to pixels, with ticks that people can read.
 struct Axis {
     low: f64,
@@ -22,24 +29,24 @@ struct Axis {
 }
 
 impl Axis {
-    /// Over finite values; `room` is the share of the range that is added at both ends.
+    /// Over drawable values; `room` is the share of the range that is added at both ends.
     fn new(values: impl Iterator<Item = f64>, room: f64, from: f64, to: f64, ticks: usize) -> Axis {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        for value in values.filter(|value| value.is_finite()) {
+        for value in values.filter(|&value| drawable(value)) {
             (low, high) = (low.min(value), high.max(value));
         }
         if low > high {
             (low, high) = (0.0, 1.0);
         }
-        // Halves, so that the whole range of f64 has a width.
         let size = low.abs().max(high.abs());
-        if high / 2.0 - low / 2.0 <= 1e-9 * size {
-            let pad = if size > 0.0 { 0.1 * size } else { 1.0 };
-            (low, high) = (low - pad, high + pad);
+        let pad = if size < TINY {
+            1.0
+        } else if high - low <= 1e-9 * size {
+            0.1 * size
         } else {
-            let pad = room * (high / 2.0 - low / 2.0) * 2.0;
-            (low, high) = (low - pad, high + pad);
-        }
+            room * (high - low)
+        };
+        (low, high) = (low - pad, high + pad);
         let mut axis = Axis { low, high, from, to, ticks: Vec::new(), note: String::new() };
         // One tick alone gives no scale.
         for finer in [1, 2, 4] {
@@ -52,15 +59,11 @@ impl Axis {
     }
 
     fn at(&self, value: f64) -> f64 {
-        let share = (value / 2.0 - self.low / 2.0) / (self.high / 2.0 - self.low / 2.0);
-        self.from + share * (self.to - self.from)
+        self.from + (value - self.low) / (self.high - self.low) * (self.to - self.from)
     }
 
     fn tick(&mut self, about: usize) {
-        let raw = (self.high / 2.0 - self.low / 2.0) * 2.0 / about as f64;
-        if !(raw.is_finite() && raw > 0.0) {
-            return;
-        }
+        let raw = (self.high - self.low) / about as f64;
         let power = 10f64.powf(raw.log10().floor());
         let step =
             [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power).into_iter().find(|&step| step >= 0.999 * raw);
@@ -375,12 +378,12 @@ fn title_x(out: &mut String, bottom: f64, what: &str) {
     );
 }
 
-/// A curve; what is not finite leaves a gap.
+/// A curve; what cannot be drawn leaves a gap.
 fn line(out: &mut String, class: &str, x: &Axis, y: &Axis, times: &[f64], values: &[f64]) {
     let mut path = String::new();
     let mut pen = 'M';
     for (&time, &value) in times.iter().zip(values) {
-        if value.is_finite() {
+        if drawable(value) {
             let _ = write!(path, "{pen}{:.1} {:.1}", x.at(time), y.at(value));
             pen = 'L';
         } else {

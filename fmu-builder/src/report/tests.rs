@@ -163,6 +163,7 @@ fn studied() -> Studied {
         events: 0,
         halted: None,
         notes: vec![],
+        told: Default::default(),
     }
 }
 

@@ -18,17 +18,25 @@ const TYPED: usize = 40;
 const SHORT: usize = 22;
 const BLOCK: &str = "#fbd5d5";
 const CORE: &str = "#d25454";
-/// Side of one panel.
+/// Side of one panel: at most, at least, and of one cell of a small model.
 const SIDE: f64 = 480.0;
+const LEAST: f64 = 240.0;
+const CELL: f64 = 30.0;
+/// Room for the right panel's caption, and for the legend.
+const CAPTION: f64 = 420.0;
+const LEGEND: f64 = 640.0;
 
 /// Before and after, side by side. `names` by state.
 pub fn svg(title: &str, kept: &Pattern, elimination: &Elimination, names: &[String]) -> String {
     let n = kept.n();
     let longest = names.iter().map(|name| name.chars().count().min(SHORT)).max().unwrap_or(0);
     let margin = if n <= NAMED { 20.0 + 6.5 * longest as f64 } else { 20.0 };
-    let (width, height) = (2.0 * (margin + SIDE) + 20.0, SIDE + 100.0);
+    let side = (n as f64 * CELL).clamp(LEAST, SIDE);
+    let second = 2.0 * margin + side.max(LEAST + 30.0) + 10.0;
+    let width = (second + side + 10.0).max(second + CAPTION).max(margin + LEGEND);
+    let height = side + 100.0;
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
          <rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n<text x=\"10\" y=\"22\" font-size=\"16\">{}</text>\n",
         escape(title)
     );
@@ -45,18 +53,18 @@ pub fn svg(title: &str, kept: &Pattern, elimination: &Elimination, names: &[Stri
     let entries = if kept.len() == 1 { "entry" } else { "entries" };
     let before = format!("in the model's order: {}, {} {entries}", count(n, "state"), kept.len());
     for (x, caption, order, solved) in
-        [(margin, before, &natural, false), (2.0 * margin + SIDE + 10.0, after, &elimination.order, true)]
+        [(margin, before, &natural, false), (second, after, &elimination.order, true)]
     {
         let _ = write!(
             out,
             "<text x=\"{x}\" y=\"44\">{}</text>\n<g transform=\"translate({x} 54)\">\n",
             escape(&caption)
         );
-        panel(&mut out, kept, elimination, order, solved);
+        panel(&mut out, kept, elimination, order, solved, side);
         if n <= NAMED {
-            let size = (SIDE / n.max(1) as f64).min(12.0);
+            let size = (side / n.max(1) as f64).min(12.0);
             for (p, &state) in order.iter().enumerate() {
-                let y = (p as f64 + 0.5) * SIDE / n as f64 + 0.35 * size;
+                let y = (p as f64 + 0.5) * side / n as f64 + 0.35 * size;
                 let name = names.get(state as usize).map_or("", String::as_str);
                 let short: String = name.chars().skip(name.chars().count().saturating_sub(SHORT)).collect();
                 let _ = writeln!(
@@ -76,7 +84,7 @@ pub fn svg(title: &str, kept: &Pattern, elimination: &Elimination, names: &[Stri
         (CORE, "tears, solved as a dense core"),
     ];
     for (i, (colour, text)) in legend.iter().enumerate() {
-        let (x, y) = (margin + 110.0 * i as f64, SIDE + 70.0);
+        let (x, y) = (margin + 110.0 * i as f64, side + 70.0);
         let _ = writeln!(
             out,
             "<rect x=\"{x}\" y=\"{y}\" width=\"12\" height=\"12\" fill=\"{colour}\"/><text x=\"{}\" y=\"{}\">{text}</text>",
@@ -88,22 +96,29 @@ pub fn svg(title: &str, kept: &Pattern, elimination: &Elimination, names: &[Stri
     out
 }
 
-fn panel(out: &mut String, kept: &Pattern, elimination: &Elimination, order: &[u32], solved: bool) {
+fn panel(
+    out: &mut String,
+    kept: &Pattern,
+    elimination: &Elimination,
+    order: &[u32],
+    solved: bool,
+    side: f64,
+) {
     let n = kept.n();
-    let _ = writeln!(out, "<rect width=\"{SIDE}\" height=\"{SIDE}\" fill=\"#fafafa\" stroke=\"#999\"/>");
+    let _ = writeln!(out, "<rect width=\"{side}\" height=\"{side}\" fill=\"#fafafa\" stroke=\"#999\"/>");
     if n == 0 {
         return;
     }
-    let unit = SIDE / n as f64;
+    let unit = side / n as f64;
     if solved {
         let explicit = elimination.explicit as usize;
         let high = explicit as f64 * unit;
-        let _ = writeln!(out, "<rect width=\"{SIDE}\" height=\"{high:.2}\" fill=\"#bfe3c0\"/>");
+        let _ = writeln!(out, "<rect width=\"{side}\" height=\"{high:.2}\" fill=\"#bfe3c0\"/>");
         for (first, size, colour) in squares(elimination, n) {
-            let (at, side) = (first as f64 * unit, size as f64 * unit);
+            let (at, wide) = (first as f64 * unit, size as f64 * unit);
             let _ = writeln!(
                 out,
-                "<rect x=\"{at:.2}\" y=\"{at:.2}\" width=\"{side:.2}\" height=\"{side:.2}\" fill=\"{colour}\"/>"
+                "<rect x=\"{at:.2}\" y=\"{at:.2}\" width=\"{wide:.2}\" height=\"{wide:.2}\" fill=\"{colour}\"/>"
             );
         }
         let rows = elimination.row_start.windows(2).enumerate();
@@ -111,28 +126,28 @@ fn panel(out: &mut String, kept: &Pattern, elimination: &Elimination, order: &[u
             let columns = &elimination.cols[ends[0] as usize..ends[1] as usize];
             columns.iter().map(move |&c| (p + explicit, c as usize))
         });
-        raster(out, n, slots, "200,208,216");
+        raster(out, n, slots, "200,208,216", side);
     }
     let mut position = vec![0; n];
     for (p, &state) in order.iter().enumerate() {
         position[state as usize] = p;
     }
-    raster(out, n, kept.places().map(|(i, j)| (position[i], position[j])), "31,45,61");
+    raster(out, n, kept.places().map(|(i, j)| (position[i], position[j])), "31,45,61", side);
     if n <= NAMED {
         let mut path = String::new();
         for i in 1..n {
             let at = i as f64 * unit;
-            let _ = write!(path, "M0 {at:.2}H{SIDE}M{at:.2} 0V{SIDE}");
+            let _ = write!(path, "M0 {at:.2}H{side}M{at:.2} 0V{side}");
         }
         let _ = writeln!(out, "<path stroke=\"#fff\" stroke-opacity=\"0.6\" fill=\"none\" d=\"{path}\"/>");
     }
     if solved {
         // Full blocks would hide their colour.
         for (first, size, colour) in squares(elimination, n).filter(|&(_, size, _)| size > 1) {
-            let (at, side) = (first as f64 * unit, size as f64 * unit);
+            let (at, wide) = (first as f64 * unit, size as f64 * unit);
             let _ = writeln!(
                 out,
-                "<rect x=\"{at:.2}\" y=\"{at:.2}\" width=\"{side:.2}\" height=\"{side:.2}\" fill=\"none\" \
+                "<rect x=\"{at:.2}\" y=\"{at:.2}\" width=\"{wide:.2}\" height=\"{wide:.2}\" fill=\"none\" \
                  stroke=\"{}\" stroke-width=\"1.5\"/>",
                 if colour == CORE { CORE } else { "#e88080" }
             );
@@ -153,7 +168,7 @@ fn squares(elimination: &Elimination, n: usize) -> impl Iterator<Item = (usize, 
 }
 
 /// One path per shade; neighbours in a row are one stroke.
-fn raster(out: &mut String, n: usize, places: impl Iterator<Item = (usize, usize)>, rgb: &str) {
+fn raster(out: &mut String, n: usize, places: impl Iterator<Item = (usize, usize)>, rgb: &str, side: f64) {
     let cells = n.min(CELLS);
     let mut count = vec![0u32; cells * cells];
     for (i, j) in places {
@@ -180,7 +195,7 @@ fn raster(out: &mut String, n: usize, places: impl Iterator<Item = (usize, usize
             }
         }
         if !path.is_empty() {
-            let (scale, opacity) = (SIDE / cells as f64, [0.0, 0.35, 0.65, 1.0][level]);
+            let (scale, opacity) = (side / cells as f64, [0.0, 0.35, 0.65, 1.0][level]);
             let _ = writeln!(
                 out,
                 "<path transform=\"scale({scale:.4})\" fill=\"rgb({rgb})\" fill-opacity=\"{opacity}\" d=\"{path}\"/>"

@@ -208,7 +208,7 @@ impl Reference {
                 let last = i == steps;
                 let at = if last { reach } else { session.time + i as f64 * h };
                 let status = session.derivatives(at, &x, jump && last, &mut self.f);
-                self.factors.solve(h, &self.jacobian, &self.f, &mut self.d);
+                self.factors.solve(h, &self.f, &mut self.d);
                 for (x, d) in x.iter_mut().zip(&self.d) {
                     *x += d;
                 }
