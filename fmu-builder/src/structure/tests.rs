@@ -1,7 +1,7 @@
 //! The parts together: patterns to plan, plan to numbers, numbers against dense linear algebra.
 #![allow(clippy::unwrap_used, clippy::needless_range_loop)]
 
-use super::typical::{band, grid, robot, second_order};
+use super::typical::{band, grid, second_order};
 use super::{Pattern, Variation, plan_parts};
 use fmu_runtime::{
     lu::{Factors, Number, operations},
