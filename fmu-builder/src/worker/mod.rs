@@ -40,7 +40,6 @@ pub enum Request {
 }
 
 #[derive(Serialize, Deserialize)]
-#[allow(clippy::large_enum_variant)] // there is one at a time, read and taken apart at once
 pub enum Answer {
     Study(Box<Studied>),
     Simulate(Simulated),
