@@ -12,16 +12,19 @@ import matplotlib.pyplot as plt
 def main(exchange, realtime, picture):
     description = fmpy.read_model_description(realtime)
     experiment = description.defaultExperiment
-    start, stop = experiment.startTime or 0.0, experiment.stopTime or 1.0
-    outputs = [v.name for v in description.modelVariables if v.causality == "output" and v.type == "Real"][:4]
+    start, stop = float(experiment.startTime or 0), float(experiment.stopTime or 1)
+    step = float(experiment.stepSize)
+    outputs = [v.name for v in description.modelVariables if v.causality == "output" and v.type == "Real"]
     if not outputs:
-        outputs = [v.derivative.name for v in description.modelVariables if v.derivative is not None][:4]
+        outputs = [v.derivative.name for v in description.modelVariables if v.derivative is not None]
+    if len(outputs) > 4:  # a few of all kinds
+        outputs = [outputs[i * (len(outputs) - 1) // 3] for i in range(4)]
     common = dict(start_time=start, stop_time=stop, output=outputs, validate=True)
     accurate = fmpy.simulate_fmu(
         exchange, fmi_type="ModelExchange", solver="CVode", relative_tolerance=1e-8,
         output_interval=(stop - start) / 1000, **common,
     )
-    ours = fmpy.simulate_fmu(realtime, output_interval=experiment.stepSize, **common)
+    ours = fmpy.simulate_fmu(realtime, output_interval=step, **common)
 
     figure, axes = plt.subplots(len(outputs), 1, sharex=True, squeeze=False, figsize=(8, 1 + 1.7 * len(outputs)))
     units = {v.name: v.unit for v in description.modelVariables}
@@ -32,7 +35,7 @@ def main(exchange, realtime, picture):
         axis.spines[["top", "right"]].set_visible(False)
     axes[0, 0].legend(frameon=False, loc="best")
     axes[-1, 0].set_xlabel("time [s]")
-    figure.suptitle(f"{description.modelName}, a step of {experiment.stepSize:g} s", x=0.02, ha="left")
+    figure.suptitle(f"{description.modelName}, a step of {step:g} s", x=0.02, ha="left")
     figure.tight_layout()
     figure.savefig(picture, dpi=120)
 
