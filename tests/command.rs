@@ -253,7 +253,10 @@ fn the_summary_is_for_people() {
     let output = folder.path().join("out.fmu");
     let result = fmu_build([&input, &output]);
     let text = String::from_utf8(result.stdout).unwrap();
-    assert!(text.contains("out.fmu") && text.contains("1 state") && text.contains("100 ms"), "{text}");
+    assert!(
+        text.contains("out.fmu") && text.contains("1 continuous state") && text.contains("100 ms"),
+        "{text}"
+    );
     let quiet = fmu_build([input.as_os_str(), output.as_os_str(), "--quiet".as_ref()]);
     assert!(quiet.status.success() && quiet.stdout.is_empty() && quiet.stderr.is_empty());
 }
@@ -272,14 +275,4 @@ fn a_report_is_written() {
     for loading in ["src=\"http", "src=http", "<link", "@import", "url(http", "<script src"] {
         assert!(!page.contains(loading), "the page must stand alone, but has {loading}");
     }
-}
-
-/// Small models take well under a second; ten may be slow machines' share.
-#[test]
-fn a_small_model_is_quick() {
-    let folder = TempDir::new().unwrap();
-    let input = example("dahlquist", folder.path());
-    let begin = std::time::Instant::now();
-    build_file(&input, Path::new(&folder.path().join("out.fmu")), "");
-    assert!(begin.elapsed().as_secs_f64() < 10.0, "{:?}", begin.elapsed());
 }

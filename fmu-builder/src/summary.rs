@@ -223,7 +223,8 @@ impl Summary {
             let time = self
                 .evaluation_time_ns
                 .map_or(String::new(), |time| format!(" of {} each", format_duration(time * 1e-9)));
-            line("cost", format!("{} evaluations per internal step{time}", trim(self.evaluations_per_step)));
+            let noun = if self.evaluations_per_step == 1.0 { "evaluation" } else { "evaluations" };
+            line("cost", format!("{} {noun} per internal step{time}", trim(self.evaluations_per_step)));
         }
         if let Some(radius) = self.spectral_radius {
             line(
