@@ -2,7 +2,6 @@
 
 use crate::util::{build, build_file, data, example, fmu_build, rewrite, succeed, unzip};
 use std::io::Write;
-use std::path::Path;
 use tempfile::TempDir;
 
 /// Everything that `--json` promises.
