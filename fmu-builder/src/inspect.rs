@@ -45,6 +45,8 @@ pub struct Inspection {
     pub largest_block_names: Vec<String>,
     /// The one state whose row, taken as slow, breaks most of the largest block.
     pub suggested_slow: Option<Suggestion>,
+    /// Outputs that may depend on inputs within the same instant, and on which (`null`: on any).
+    pub feedthrough: Vec<(String, Option<Vec<String>>)>,
     pub warnings: Vec<String>,
     /// The incidence before and after ordering, of a small model.
     #[serde(skip)]
@@ -147,6 +149,7 @@ pub fn inspect(args: &InspectArgs) -> Result<Inspection, Error> {
         provides_directional_derivative: subject.plan.model.provides_directional_derivative,
         can_get_and_set_fmu_state: subject.plan.model.can_get_and_set_state,
         default_step: description.default_experiment.step_size,
+        feedthrough: source.feedthrough(),
         block_sizes,
         largest_block_names,
         suggested_slow,
@@ -211,6 +214,14 @@ impl Inspection {
                 count(self.colours, "colour"),
                 quantity::format_duration(self.evaluation_time_ns * 1e-9)
             ));
+        }
+        if !self.feedthrough.is_empty() {
+            let shown = self.feedthrough.iter().take(6).map(|(output, inputs)| match inputs {
+                Some(inputs) => format!("{output} from {}", inputs.join(", ")),
+                None => format!("{output} perhaps from any (not declared)"),
+            });
+            let more = if self.feedthrough.len() > 6 { "; ..." } else { "" };
+            lines.push(format!("  direct feedthrough: {}{more}", shown.collect::<Vec<_>>().join("; ")));
         }
         let yes = |value: bool| if value { "yes" } else { "no" };
         lines.push(format!(

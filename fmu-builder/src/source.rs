@@ -256,6 +256,27 @@ impl Source {
             .collect()
     }
 
+    /// Outputs that the description lets depend on inputs directly: (output, its inputs, or `None` for any).
+    pub fn feedthrough(&self) -> Vec<(String, Option<Vec<String>>)> {
+        let variables = &self.description.variables;
+        let any_input = variables.iter().any(|variable| variable.causality == Causality::Input);
+        let outputs = self.description.structure.outputs.iter();
+        outputs
+            .filter_map(|unknown| {
+                let inputs = match &unknown.dependencies {
+                    Dependencies::All => any_input.then_some(None)?,
+                    Dependencies::Listed(listed) => {
+                        let known = listed.iter().map(|(index, _)| &variables[*index]);
+                        let inputs = known.filter(|known| known.causality == Causality::Input);
+                        let names: Vec<String> = inputs.map(|input| input.name.clone()).collect();
+                        Some(names).filter(|names| !names.is_empty()).map(Some)?
+                    }
+                };
+                Some((variables[unknown.variable].name.clone(), inputs))
+            })
+            .collect()
+    }
+
     /// The run to study, with every name resolved.
     pub fn experiment(&self, run: &RunArgs) -> Result<Experiment, Error> {
         let default = &self.description.default_experiment;

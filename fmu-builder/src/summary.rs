@@ -168,7 +168,7 @@ impl Summary {
                 .collect(),
             verified_from: subject.experiment.start,
             verified_to: studied.times.last().copied().unwrap_or(subject.experiment.start),
-            samples: studied.samples.len(),
+            samples: decision.samples,
             events: decision.simulated.events,
             carried_events: decision.simulated.carried_events,
             implicit: implicit.iter().map(|&state| names[state as usize].clone()).collect(),

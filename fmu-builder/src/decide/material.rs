@@ -11,7 +11,7 @@ use faer::prelude::c64;
 /// Up to here the analysis is dense.
 const DENSE: usize = 500;
 /// Dense samples are few enough that their eigenvalues take a second or so: n^3 each.
-const DENSE_WORK: f64 = 1e8;
+const DENSE_WORK: f64 = 5e7;
 
 pub struct Material<'a> {
     pub subject: &'a Subject,
@@ -71,6 +71,11 @@ impl<'a> Material<'a> {
             SparseJacobian::new(n, entries.collect()).ok()
         });
         Material { subject, studied, pattern, h: subject.plan.step.h, n, dense, spectra, sparse, scales }
+    }
+
+    /// Jacobians that stability is judged by.
+    pub fn samples(&self) -> usize {
+        self.dense.len().max(usize::from(self.sparse.is_some()))
     }
 
     pub fn names(&self) -> &[String] {

@@ -49,6 +49,8 @@ pub struct Decision {
     /// The largest of them.
     pub error: Option<f64>,
     pub spectral_radius: Option<f64>,
+    /// Jacobians along the run by which stability was judged.
+    pub samples: usize,
     pub evaluations_per_step: f64,
     pub operations_per_step: u64,
     /// Everything that was tried, in order.

@@ -171,6 +171,7 @@ impl<'a> Judge<'a> {
             error: largest(&errors),
             errors,
             spectral_radius: one.candidate.spectral_radius,
+            samples: self.material.samples(),
             evaluations_per_step: one.evaluations,
             operations_per_step: one.operations,
             plan: one.plan,

@@ -66,6 +66,7 @@ fn decision() -> Decision {
         errors: vec![0.002],
         error: Some(0.002),
         spectral_radius: Some(0.5),
+        samples: 3,
         evaluations_per_step: 2.0,
         operations_per_step: 12_345,
         trials: vec![
