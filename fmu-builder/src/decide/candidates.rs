@@ -393,7 +393,7 @@ fn explain(material: &Material, mask: &Mask, h: f64, jacobian: &Mat<f64>, worst:
     };
     let limit =
         step_advice::step_advice(&material.dense, material.h).ok().map(|advice| advice.explicit_limit);
-    let shorter = match limit.filter(|limit| limit.is_finite() && *limit > 0.0) {
+    let shorter = match limit.filter(|limit| limit.is_finite() && *limit > 1e-6 * material.h) {
         Some(limit) => format!(
             "--step {} or less, where even explicit Euler is stable",
             format_duration(limit / MARGIN).replace(' ', "")
