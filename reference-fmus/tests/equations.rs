@@ -25,7 +25,7 @@ fn prothero_robinson() {
 
 #[test]
 fn van_der_pol() {
-    let mut rig = Rig::running("van-der-pol", &[]);
+    let mut rig = Rig::running("van-der-pol", &[("eps", 1e-3)]);
     all_close(&rig.f(0.0, &[2.0, 0.5]), &[0.5, (-3.0 * 0.5 - 2.0) / 1e-3], 1e-14);
 }
 
