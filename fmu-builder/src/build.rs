@@ -19,7 +19,7 @@ use std::path::Path;
 /// Steps of a trial run, at most.
 const STEPS: u64 = 200_000;
 /// Numbers that a trajectory may have.
-const VALUES: usize = 4_000_000;
+const VALUES: u64 = 400_000;
 /// Error that is accepted, time limit in seconds: the defaults.
 const TOLERANCE: f64 = 0.01;
 pub const TIME_LIMIT: f64 = 60.0;
@@ -116,9 +116,7 @@ fn attempt(
         every: pace.every,
     };
     let subject = source.subject(experiment.clone(), pace.step / pace.substeps as f64, pace.substeps);
-    let watched =
-        if subject.outputs.is_empty() { subject.plan.states.names.len() } else { subject.outputs.len() };
-    let points = (pace.steps / pace.every).min((VALUES / watched.max(1)).max(10) as u64);
+    let points = pace.steps / pace.every;
     let study = Study {
         subject: subject.clone(),
         declared: source.declared(),
@@ -195,11 +193,15 @@ impl Pace {
             )));
         }
         // Many, so that a short transient is not missed; fewer where each costs the accurate run much.
-        let points = match source.description.states().len() {
-            0..=100 => 5000,
+        let (states, outputs) = (source.description.states().len(), source.outputs().len());
+        let points = match states {
+            0..=30 => 50_000,
+            31..=100 => 5000,
             101..=1000 => 1000,
             _ => 400,
         };
+        let watched = if outputs == 0 { states } else { outputs };
+        let points = points.min(VALUES / watched.max(1) as u64).max(20);
         let mut pace =
             Pace { step, substeps, reason, steps: 1, every: 1, truncated: false, points, span, refinements };
         pace.cut();
