@@ -345,7 +345,11 @@ impl<T: Number> Factors<T> {
                     most = larger(most, w[diagonal].abs());
                 }
                 let lower = (row.lower - done.lower) as usize;
-                self.before[row.before as usize - lower..row.before as usize].copy_from_slice(&w[..lower]);
+                // A loop: these are short, and a call of memcpy costs more than they do.
+                let before = &mut self.before[row.before as usize - lower..row.before as usize];
+                for (before, &w) in before.iter_mut().zip(&*w) {
+                    *before = w;
+                }
                 if p < core {
                     let pivot = w[diagonal];
                     let good = pivot.abs() > watch * most;
