@@ -1,7 +1,7 @@
 //! Factor W = I - h A in a fixed order and solve W d = h r: the numeric kernel of every step.
 //!
 //! The order, the fill and the dense cores come from the plan (`Elimination`); [`Factors::new`] turns
-//! them into a list of updates once, and [`Factors::refactor`] and [`Factors::solve`] then only
+//! them into a [`Schedule`] once, and [`Factors::refactor`] and [`Factors::solve`] then only
 //! execute it, as KLU's `refactor` does: no allocation, no search, and the same operations whatever
 //! the values are.
 //!
@@ -17,17 +17,15 @@
 //! after scaling: rows and columns by magnitudes of the states that are read off the core itself
 //! (Osborne's balancing) in the first refactorization and after [`Factors::rebalance`].
 
+mod dense;
+mod schedule;
+
 use crate::plan::{Elimination, Jacobian};
+use schedule::{LANES, Piece, Schedule, Segment, Shape, Update};
 use std::ops::{Add, Div, Mul, Sub};
 
 /// A pivot below this fraction of what it was computed from is refused.
 pub const WATCH: f64 = 1e-12;
-
-/// Neighbours that are handled together; shorter runs of entries are copied one by one.
-const LANES: usize = 4;
-
-/// Sweeps of balancing; each one halves the distance in orders of magnitude, or better.
-const SWEEPS: usize = 8;
 
 /// No solution: the pivot of this state (an index into the states) is zero, tiny or not finite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,34 +65,19 @@ impl Number for f64 {
     }
 }
 
-/// The factors of W and everything needed to renew them. All rows are implicit rows, counted from 0.
+/// The factors of W and everything needed to renew them.
 #[derive(Clone, Debug)]
 pub struct Factors<T: Number = f64> {
     order: Vec<u32>,
     explicit: usize,
-    blocks: Vec<Span>,
-    /// The same, those without a core joined: to factor, it does not matter where a block ends.
-    stretches: Vec<Span>,
-    rows: Vec<Row>,
-    /// Slots that are fill, or a diagonal without an entry.
-    blank: Vec<u32>,
-    /// Where the Jacobian's entries go: (entry, slot), and (entry, slot, length) of longer runs.
-    singles: Vec<(u32, u32)>,
-    runs: Vec<(u32, u32, u32)>,
-    updates: Vec<Update>,
-    targets: Vec<u32>,
+    schedule: Schedule,
     /// The rows of W, then of L and the pivots.
     w: Vec<T>,
-    /// What a row needs of the rows before it when solving: first the couplings to earlier blocks, -h a, then its
-    /// row of L. Columns are positions, explicit rows included.
-    before: Vec<T>,
-    before_columns: Vec<u32>,
+    /// Couplings to earlier blocks, -h a.
+    outer: Vec<T>,
     /// The rows of U, each divided by its pivot.
     upper: Vec<T>,
-    upper_columns: Vec<u32>,
     inverse: Vec<T>,
-    /// Where couplings to earlier blocks go: (entry, place in `before`).
-    outer: Vec<(u32, u32)>,
     cores: Vec<T>,
     /// For each row of a core: the row that was swapped with it.
     swaps: Vec<u32>,
@@ -104,194 +87,29 @@ pub struct Factors<T: Number = f64> {
     balanced: bool,
 }
 
-/// A block: rows `first..core` are eliminated, `core..end` are its dense core.
-#[derive(Clone, Copy, Debug)]
-struct Span {
-    first: u32,
-    core: u32,
-    end: u32,
-    /// Where its core is in `cores`.
-    dense: u32,
-}
-
-/// Where one row's data end; they start where the previous row's end.
-#[derive(Clone, Copy, Debug, Default)]
-struct Row {
-    slots: u32,
-    diagonal: u32,
-    updates: u32,
-    lower: u32,
-    upper: u32,
-    before: u32,
-}
-
-/// w\[to + i\] -= multiplier * upper\[from + i\], in one of four shapes. `at` and `to` count from the row's first slot.
-#[derive(Clone, Copy, Debug)]
-struct Update {
-    shape: Shape,
-    at: u32,
-    from: u32,
-    to: u32,
-    len: u32,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Shape {
-    /// One multiply-add.
-    Single,
-    /// Row k's columns are neighbours in this row too.
-    Run,
-    /// They are not: `to` is where their places start in `targets`.
-    Scatter,
-    /// `len` rows k.. in turn with one column each, all side by side: x' = v pairs.
-    Pairs,
-}
-
 impl<T: Number> Factors<T> {
     /// Allocates everything. Fails on what [`Plan::check`](crate::plan::Plan::check) refuses and on missing fill.
     pub fn new(elimination: &Elimination, jacobian: &Jacobian) -> Result<Factors<T>, String> {
         crate::check::elimination(elimination, jacobian, elimination.order.len())?;
         let e = elimination;
-        let explicit = e.explicit as usize;
-        let n = e.order.len() - explicit;
-        let zero = T::from(0.0);
-        let columns = |p: usize| &e.cols[e.row_start[p] as usize..e.row_start[p + 1] as usize];
-
-        let mut spans = Vec::with_capacity(e.blocks.len());
-        let mut core_of_row = vec![0; n];
-        let (mut first, mut dense, mut longest) = (0, 0, 0);
-        for block in &e.blocks {
-            let (end, core) = (first + block.size, first + block.size - block.tears);
-            spans.push(Span { first, core, end, dense });
-            core_of_row[first as usize..end as usize].fill(core as usize);
-            dense += block.tears * block.tears;
-            longest = longest.max(block.tears as usize);
-            first = end;
-        }
-
-        let mut stretches: Vec<Span> = Vec::new();
-        for &span in &spans {
-            match stretches.last_mut() {
-                Some(last) if last.core == last.end => {
-                    *last = Span { first: last.first, ..span };
-                }
-                _ => stretches.push(span),
-            }
-        }
-
-        let mut rows = Vec::with_capacity(n);
-        let mut row = Row::default();
-        let (mut lower_columns, mut upper_columns, mut outer) = (Vec::new(), Vec::new(), Vec::new());
-        let mut before_columns: Vec<u32> = Vec::new();
-        let mut position = vec![0; e.order.len()];
-        for (p, &state) in e.order.iter().enumerate() {
-            position[state as usize] = p as u32;
-        }
-        // Row k's upper part: where it starts in `upper_columns`.
-        let mut upper_start = Vec::with_capacity(n + 1);
-        let mut updates: Vec<Update> = Vec::new();
-        let mut targets = Vec::new();
-        const NOWHERE: u32 = u32::MAX;
-        let mut place = vec![NOWHERE; n];
-        for (p, &core) in core_of_row.iter().enumerate() {
-            upper_start.push(upper_columns.len());
-            let begin = updates.len();
-            for (i, &c) in columns(p).iter().enumerate() {
-                let c = c as usize - explicit;
-                place[c] = i as u32;
-                if c == p {
-                    row.diagonal = i as u32;
-                }
-                if c < p.min(core) {
-                    lower_columns.push(c as u32);
-                } else if p < core && c > p {
-                    upper_columns.push(c as u32);
-                }
-            }
-            for &k in &lower_columns[row.lower as usize..] {
-                let (from, to) = (upper_start[k as usize], upper_start[k as usize + 1]);
-                let here = targets.len();
-                for &j in &upper_columns[from..to] {
-                    let target = place[j as usize];
-                    if target == NOWHERE {
-                        return Err(format!(
-                            "the plan's fill is incomplete: row {} needs column {} when column {} is eliminated",
-                            p + explicit,
-                            j as usize + explicit,
-                            k as usize + explicit
-                        ));
-                    }
-                    targets.push(target);
-                }
-                let len = to - from;
-                if len == 0 {
-                    continue;
-                }
-                let at = place[k as usize];
-                let to = targets[here];
-                let run = targets[here..].windows(2).all(|pair| pair[1] == pair[0] + 1);
-                let shape = match (len, run) {
-                    (1, _) => Shape::Single,
-                    (_, true) => Shape::Run,
-                    _ => Shape::Scatter,
-                };
-                if shape == Shape::Scatter {
-                    updates.push(Update { shape, at, from: from as u32, to: here as u32, len: len as u32 });
-                    continue;
-                }
-                targets.truncate(here);
-                let from = from as u32;
-                if let (Shape::Single, Some(last)) = (shape, updates[begin..].last_mut())
-                    && matches!(last.shape, Shape::Single | Shape::Pairs)
-                    && (last.at + last.len, last.from + last.len, last.to + last.len) == (at, from, to)
-                    && at < last.to
-                {
-                    last.shape = Shape::Pairs;
-                    last.len += 1;
-                    continue;
-                }
-                updates.push(Update { shape, at, from, to, len: len as u32 });
-            }
-            for &c in columns(p) {
-                place[c as usize - explicit] = NOWHERE;
-            }
-            for &entry in &e.outer[e.outer_start[p] as usize..e.outer_start[p + 1] as usize] {
-                outer.push((entry, before_columns.len() as u32));
-                before_columns.push(position[jacobian.cols[entry as usize] as usize]);
-            }
-            before_columns.extend(lower_columns[row.lower as usize..].iter().map(|&k| k + e.explicit));
-            row.slots = e.row_start[p + 1];
-            row.updates = updates.len() as u32;
-            row.lower = lower_columns.len() as u32;
-            row.upper = upper_columns.len() as u32;
-            row.before = before_columns.len() as u32;
-            rows.push(row);
-        }
-        let (blank, singles, runs) = assembly(e);
+        let schedule = Schedule::new(e, jacobian)?;
+        let n = e.order.len() - e.explicit as usize;
+        let tears = e.blocks.iter().map(|block| block.tears as usize);
+        let zeros = |len: usize| vec![T::from(0.0); len];
         Ok(Factors {
             order: e.order.clone(),
-            explicit,
-            blocks: spans,
-            stretches,
-            rows,
-            blank,
-            singles,
-            runs,
-            updates,
-            targets,
-            w: vec![zero; e.cols.len()],
-            before: vec![zero; before_columns.len()],
-            before_columns,
-            upper: vec![zero; upper_columns.len()],
-            upper_columns,
-            inverse: vec![zero; n],
-            outer,
-            cores: vec![zero; dense as usize],
+            explicit: e.explicit as usize,
+            w: zeros(schedule.slots),
+            outer: zeros(schedule.outer.len()),
+            upper: zeros(schedule.upper_columns.len()),
+            inverse: zeros(n),
+            cores: zeros(tears.clone().map(|t| t * t).sum()),
             swaps: vec![0; n],
             scales: vec![T::from(1.0); n],
-            weights: vec![zero; longest],
-            y: vec![zero; e.order.len()],
+            weights: zeros(tears.max().unwrap_or(0)),
+            y: zeros(e.order.len()),
             balanced: false,
+            schedule,
         })
     }
 
@@ -303,81 +121,43 @@ impl<T: Number> Factors<T> {
     /// Factor W = I - h A, A by the Jacobian's entries.
     #[inline(never)]
     pub fn refactor(&mut self, h: f64, jacobian: &[f64]) -> Result<(), BadPivot> {
-        let (h, zero, one, watch) = (T::from(h), T::from(0.0), T::from(1.0), T::from(WATCH));
-        for &slot in &self.blank {
-            self.w[slot as usize] = zero;
-        }
-        for &(entry, slot) in &self.singles {
-            self.w[slot as usize] = zero - h * T::from(jacobian[entry as usize]);
-        }
-        for &(entry, slot, len) in &self.runs {
-            let from = &jacobian[entry as usize..(entry + len) as usize];
-            for (w, &a) in self.w[slot as usize..(slot + len) as usize].iter_mut().zip(from) {
-                *w = zero - h * T::from(a);
-            }
-        }
-        for &(entry, place) in &self.outer {
-            self.before[place as usize] = zero - h * T::from(jacobian[entry as usize]);
-        }
-        let mut done = Row::default();
-        for span in &self.stretches {
-            let (core, end) = (span.core as usize, span.end as usize);
+        self.assemble(T::from(-h), jacobian);
+        let s = &self.schedule;
+        let (mut segments, mut updates, mut sources) =
+            (s.segments.as_slice(), s.updates.as_slice(), s.sources.as_slice());
+        let (mut w, mut cores) = (self.w.as_mut_slice(), self.cores.as_mut_slice());
+        let (mut row, mut filled) = (0, 0);
+        for block in &s.blocks {
+            let (core, end) = (block.core as usize, block.end as usize);
             let t = end - core;
-            let a = &mut self.cores[span.dense as usize..][..t * t];
-            for p in span.first as usize..end {
-                let row = self.rows[p];
-                let w = &mut self.w[done.slots as usize..row.slots as usize];
-                let diagonal = row.diagonal as usize;
-                w[diagonal] = w[diagonal] + one;
-                let mut most = larger(one, w[diagonal].abs());
-                for update in &self.updates[done.updates as usize..row.updates as usize] {
-                    let (at, to) = (update.at as usize, update.to as usize);
-                    let from = update.from as usize;
-                    match update.shape {
-                        Shape::Single => w[to] = w[to] - w[at] * self.upper[from],
-                        Shape::Run => {
-                            let (len, multiplier) = (update.len as usize, w[at]);
-                            subtract(&mut w[to..to + len], multiplier, &self.upper[from..from + len]);
-                        }
-                        Shape::Scatter => scatter(update, &self.targets, &self.upper, w),
-                        Shape::Pairs => pairs(update, &self.upper, w),
-                    }
-                    most = larger(most, w[diagonal].abs());
-                }
-                let lower = (row.lower - done.lower) as usize;
-                // A loop: these are short, and a call of memcpy costs more than they do.
-                let before = &mut self.before[row.before as usize - lower..row.before as usize];
-                for (before, &w) in before.iter_mut().zip(&*w) {
-                    *before = w;
-                }
-                if p < core {
-                    let pivot = w[diagonal];
-                    let good = pivot.abs() > watch * most;
-                    if !good {
-                        return Err(BadPivot { state: self.order[self.explicit + p] });
-                    }
-                    let inverse = one / pivot;
-                    self.inverse[p] = inverse;
-                    let u = &mut self.upper[done.upper as usize..row.upper as usize];
-                    for (u, &w) in u.iter_mut().zip(&w[diagonal + 1..]) {
-                        *u = w * inverse;
-                    }
+            let a = take_mut(&mut cores, t * t);
+            for segment in take(&mut segments, block.segments as usize) {
+                let rows = segment.rows as usize;
+                let updates = take(&mut updates, segment.updates as usize);
+                let work = Work {
+                    segment,
+                    updates,
+                    sources: take(&mut sources, rows * updates.len()),
+                    targets: &s.targets,
+                };
+                let w = take_mut(&mut w, rows * segment.slots as usize);
+                if segment.is_core {
+                    work.core(w, &self.upper, &mut self.weights[row - core..], &mut a[row - core..], t);
                 } else {
-                    let i = p - core;
-                    self.weights[i] = most;
-                    for (column, &value) in a.chunks_exact_mut(t).zip(&w[w.len() - t..]) {
-                        column[i] = value;
-                    }
+                    let inverse = &mut self.inverse[row..row + rows];
+                    work.eliminate(w, &mut self.upper, filled, inverse)
+                        .map_err(|i| BadPivot { state: self.order[self.explicit + row + i] })?;
+                    filled += rows * segment.upper as usize;
                 }
-                done = row;
+                row += rows;
             }
             if t > 0 {
                 let scales = &mut self.scales[core..end];
                 if !self.balanced {
-                    balance(a, scales);
+                    dense::balance(a, scales);
                 }
                 let (swaps, inverse) = (&mut self.swaps[core..end], &mut self.inverse[core..end]);
-                factor_core(a, scales, &mut self.weights[..t], swaps, inverse)
+                dense::factor(a, scales, &mut self.weights[..t], swaps, inverse)
                     .map_err(|k| BadPivot { state: self.order[self.explicit + core + k] })?;
             }
         }
@@ -385,54 +165,297 @@ impl<T: Number> Factors<T> {
         Ok(())
     }
 
+    /// The entries -h a into the slots of W.
+    #[inline]
+    fn assemble(&mut self, minus_h: T, jacobian: &[f64]) {
+        let s = &self.schedule;
+        let (mut w, mut gathered) = (self.w.as_mut_slice(), s.gathered.as_slice());
+        // A number beyond all entries stands for no entry.
+        let value = |entry: u32| jacobian.get(entry as usize).map_or(T::from(0.0), |&a| minus_h * T::from(a));
+        for piece in &s.pieces {
+            match *piece {
+                Piece::Gather { len } => {
+                    let entries = take(&mut gathered, len as usize);
+                    let w = take_mut(&mut w, len as usize);
+                    for (w, &entry) in w.iter_mut().zip(entries) {
+                        *w = value(entry);
+                    }
+                }
+                Piece::Run { entry, len } => {
+                    let from = &jacobian[entry as usize..(entry + len) as usize];
+                    let w = take_mut(&mut w, len as usize);
+                    for (w, &a) in w.iter_mut().zip(from) {
+                        *w = minus_h * T::from(a);
+                    }
+                }
+            }
+        }
+        for (outer, &entry) in self.outer.iter_mut().zip(&s.outer) {
+            *outer = value(entry);
+        }
+    }
+
     /// Solve W d = h r with the last factors, which were made for the same h. `r` and `d` are in the order of the
     /// states; in between everything is in the order of solution, so that a row reads what is near.
     #[inline(never)]
     pub fn solve(&mut self, h: f64, r: &[f64], d: &mut [T]) {
-        let h = T::from(h);
+        let (h, s) = (T::from(h), &self.schedule);
         let y = self.y.as_mut_slice();
         for (y, &state) in y.iter_mut().zip(&self.order) {
             *y = h * T::from(r[state as usize]);
         }
-        let explicit = self.explicit;
-        let (mut values, mut columns) = (self.before.as_slice(), self.before_columns.as_slice());
-        let mut done = 0;
-        for span in &self.blocks {
-            let (first, core, end) = (span.first as usize, span.core as usize, span.end as usize);
-            for (i, (row, &inverse)) in
-                self.rows[first..end].iter().zip(&self.inverse[first..end]).enumerate()
-            {
-                let (now, later) = values.split_at((row.before - done) as usize);
-                let (now_columns, later_columns) = columns.split_at(now.len());
-                (values, columns, done) = (later, later_columns, row.before);
-                let p = explicit + first + i;
-                let mut b = y[p];
-                for (&value, &k) in now.iter().zip(now_columns) {
-                    b = b - value * y[k as usize];
-                }
-                y[p] = if first + i < core { b * inverse } else { b };
+        let (mut segments, mut w, mut cores) =
+            (s.segments.as_slice(), self.w.as_slice(), self.cores.as_slice());
+        let (mut outer, mut outer_columns) = (self.outer.as_slice(), s.outer_columns.as_slice());
+        let (mut lower_columns, mut inverse) = (s.lower_columns.as_slice(), self.inverse.as_slice());
+        let mut p = self.explicit;
+        let mut filled = 0;
+        for block in &s.blocks {
+            let mine = take(&mut segments, block.segments as usize);
+            for segment in mine {
+                let rows = segment.rows as usize;
+                forward(
+                    segment,
+                    Couplings {
+                        values: take(&mut outer, rows * segment.outer as usize),
+                        columns: take(&mut outer_columns, rows * segment.outer as usize),
+                    },
+                    Couplings {
+                        values: take(&mut w, rows * segment.slots as usize),
+                        columns: take(&mut lower_columns, rows * segment.lower as usize),
+                    },
+                    take(&mut inverse, rows),
+                    y,
+                    p,
+                );
+                p += rows;
+                filled += rows * segment.upper as usize;
             }
-            if core < end {
-                let t = end - core;
-                let a = &self.cores[span.dense as usize..][..t * t];
-                let y = &mut y[explicit + core..explicit + end];
-                solve_core(a, &self.swaps[core..end], &self.inverse[core..end], y);
+            let t = (block.end - block.core) as usize;
+            if t > 0 {
+                let a = take(&mut cores, t * t);
+                let (core, end) = (block.core as usize, block.end as usize);
+                dense::solve(a, &self.swaps[core..end], &self.inverse[core..end], &mut y[p - t..p]);
             }
-            // The last row that is eliminated has nothing after it but a core.
-            let last = if core < end { core } else { core.saturating_sub(1) };
-            let mut stop = if last > 0 { self.rows[last - 1].upper as usize } else { 0 };
-            for p in (first..last).rev() {
-                let start = if p > 0 { self.rows[p - 1].upper as usize } else { 0 };
-                let mut x = y[explicit + p];
-                for (&u, &j) in self.upper[start..stop].iter().zip(&self.upper_columns[start..stop]) {
-                    x = x - u * y[explicit + j as usize];
-                }
-                y[explicit + p] = x;
-                stop = start;
+            if !block.is_forward {
+                backward(mine, &self.upper[..filled], &s.upper_columns[..filled], y, p);
             }
         }
         for (&y, &state) in y.iter().zip(&self.order) {
             d[state as usize] = y;
+        }
+    }
+}
+
+/// Split off the first `len` elements.
+#[inline]
+fn take<'a, T>(rest: &mut &'a [T], len: usize) -> &'a [T] {
+    let (first, other) = rest.split_at(len);
+    *rest = other;
+    first
+}
+
+#[inline]
+fn take_mut<'a, T>(rest: &mut &'a mut [T], len: usize) -> &'a mut [T] {
+    let (first, other) = std::mem::take(rest).split_at_mut(len);
+    *rest = other;
+    first
+}
+
+/// The refactorization of one segment.
+struct Work<'a> {
+    segment: &'a Segment,
+    updates: &'a [Update],
+    sources: &'a [u32],
+    targets: &'a [u32],
+}
+
+impl Work<'_> {
+    /// Rows that are eliminated; their part of `upper` starts at `filled`. Fails with the row that has no pivot.
+    #[inline]
+    fn eliminate<T: Number>(
+        &self,
+        w: &mut [T],
+        upper: &mut [T],
+        filled: usize,
+        inverse: &mut [T],
+    ) -> Result<(), usize> {
+        // What most rows of most models are like has a loop of its own.
+        match self.updates {
+            [] => self.pivots(w, upper, filled, inverse, |_, _, _, most| most),
+            [update] if update.shape == Shape::Single && update.is_diagonal => {
+                let (at, to) = (update.at as usize, update.to as usize);
+                self.pivots(w, upper, filled, inverse, |i, w, upper, most| {
+                    w[to] = w[to] - w[at] * upper[self.sources[i] as usize];
+                    larger(most, w[to].abs())
+                })
+            }
+            _ => self.eliminate_any(w, upper, filled, inverse),
+        }
+    }
+
+    /// Not inlined, so that the loops for frequent rows keep their registers.
+    #[inline(never)]
+    fn eliminate_any<T: Number>(
+        &self,
+        w: &mut [T],
+        upper: &mut [T],
+        filled: usize,
+        inverse: &mut [T],
+    ) -> Result<(), usize> {
+        self.pivots(w, upper, filled, inverse, |i, w, upper, most| self.apply(i, w, upper, most))
+    }
+
+    /// `apply` subtracts earlier rows from row i, given U and the magnitude of the diagonal; it gives the largest magnitude.
+    #[inline]
+    fn pivots<T: Number>(
+        &self,
+        w: &mut [T],
+        upper: &mut [T],
+        filled: usize,
+        inverse: &mut [T],
+        apply: impl Fn(usize, &mut [T], &[T], T) -> T,
+    ) -> Result<(), usize> {
+        let (one, watch) = (T::from(1.0), T::from(WATCH));
+        let (diagonal, len) = (self.segment.diagonal as usize, self.segment.upper as usize);
+        let (mut rest, mut filled) = (w, filled);
+        // Segments can be short: `chunks` would pay for a division.
+        for (i, inverse) in inverse.iter_mut().enumerate() {
+            let w = take_mut(&mut rest, self.segment.slots as usize);
+            w[diagonal] = w[diagonal] + one;
+            let most = apply(i, w, upper, larger(one, w[diagonal].abs()));
+            let pivot = w[diagonal];
+            let good = pivot.abs() > watch * most;
+            if !good {
+                return Err(i);
+            }
+            let factor = one / pivot;
+            *inverse = factor;
+            for (u, &w) in upper[filled..filled + len].iter_mut().zip(&w[diagonal + 1..]) {
+                *u = w * factor;
+            }
+            filled += len;
+        }
+        Ok(())
+    }
+
+    /// Rows of a dense core of t columns: what is left of them goes there.
+    #[inline(never)]
+    fn core<T: Number>(&self, w: &mut [T], upper: &[T], weights: &mut [T], a: &mut [T], t: usize) {
+        let one = T::from(1.0);
+        let diagonal = self.segment.diagonal as usize;
+        let mut rest = w;
+        for (i, weight) in weights[..self.segment.rows as usize].iter_mut().enumerate() {
+            let w = take_mut(&mut rest, self.segment.slots as usize);
+            w[diagonal] = w[diagonal] + one;
+            *weight = self.apply(i, w, upper, larger(one, w[diagonal].abs()));
+            for (a, &value) in a[i..].iter_mut().step_by(t).zip(&w[w.len() - t..]) {
+                *a = value;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn apply<T: Number>(&self, i: usize, w: &mut [T], upper: &[T], most: T) -> T {
+        let mut most = most;
+        let sources = &self.sources[i * self.updates.len()..];
+        for (update, &source) in self.updates.iter().zip(sources) {
+            let (at, to) = (update.at as usize, update.to as usize);
+            let upper = &upper[source as usize..];
+            match update.shape {
+                Shape::Single => w[to] = w[to] - w[at] * upper[0],
+                Shape::Run => {
+                    let (len, multiplier) = (update.len as usize, w[at]);
+                    subtract(&mut w[to..to + len], multiplier, &upper[..len]);
+                }
+                Shape::Scatter => scatter(update, self.targets, upper, w),
+                Shape::Pairs => pairs(update, upper, w),
+            }
+            if update.is_diagonal {
+                most = larger(most, w[self.segment.diagonal as usize].abs());
+            }
+        }
+        most
+    }
+}
+
+/// Values and the positions that they multiply, row after row.
+struct Couplings<'a, T> {
+    values: &'a [T],
+    columns: &'a [u32],
+}
+
+/// Rows p.. of y: take off what is known, divide by the pivot (a core's rows are not divided).
+#[inline]
+fn forward<T: Number>(
+    segment: &Segment,
+    outer: Couplings<T>,
+    lower: Couplings<T>,
+    inverse: &[T],
+    y: &mut [T],
+    p: usize,
+) {
+    let rows = p..p + segment.rows as usize;
+    let (others, before, slots) = (segment.outer as usize, segment.lower as usize, segment.slots as usize);
+    match (others, before) {
+        (0, 0) if segment.is_core => {}
+        (0, 0) => {
+            for (y, &inverse) in y[rows].iter_mut().zip(inverse) {
+                *y = *y * inverse;
+            }
+        }
+        (0, 1) if !segment.is_core => {
+            let mut values = lower.values;
+            for ((p, &k), &inverse) in rows.zip(lower.columns).zip(inverse) {
+                y[p] = (y[p] - take(&mut values, slots)[0] * y[k as usize]) * inverse;
+            }
+        }
+        _ => {
+            let (mut outer, mut lower) = (outer, lower);
+            for (p, &inverse) in rows.zip(inverse) {
+                let b = minus(y[p], take(&mut outer.values, others), take(&mut outer.columns, others), y);
+                let b = minus(b, take(&mut lower.values, slots), take(&mut lower.columns, before), y);
+                y[p] = if segment.is_core { b } else { b * inverse };
+            }
+        }
+    }
+}
+
+/// b - sum of values * y\[columns\].
+#[inline]
+fn minus<T: Number>(b: T, values: &[T], columns: &[u32], y: &[T]) -> T {
+    let mut b = b;
+    for (&value, &k) in values.iter().zip(columns) {
+        b = b - value * y[k as usize];
+    }
+    b
+}
+
+/// The rows of a block, which ends before position p, from the last to the first: take off what U couples them to.
+#[inline]
+fn backward<T: Number>(segments: &[Segment], upper: &[T], columns: &[u32], y: &mut [T], p: usize) {
+    let (mut end, mut p) = (upper.len(), p);
+    for segment in segments.iter().rev() {
+        let rows = p - segment.rows as usize..p;
+        p = rows.start;
+        let len = segment.upper as usize;
+        if len == 0 {
+            continue;
+        }
+        let begin = end - rows.len() * len;
+        let (values, columns) = (&upper[begin..end], &columns[begin..end]);
+        end = begin;
+        if len == 1 {
+            for ((p, &u), &j) in rows.zip(values).zip(columns).rev() {
+                y[p] = y[p] - u * y[j as usize];
+            }
+            continue;
+        }
+        let (mut values, mut columns) = (values, columns);
+        for p in rows.rev() {
+            let at = values.len() - len;
+            y[p] = minus(y[p], &values[at..], &columns[at..], y);
+            (values, columns) = (&values[..at], &columns[..at]);
         }
     }
 }
@@ -477,9 +500,9 @@ fn larger<T: Number>(a: T, b: T) -> T {
 /// Not inlined, so that the loop over the rows keeps its registers for the frequent shapes.
 #[inline(never)]
 fn scatter<T: Number>(update: &Update, targets: &[u32], upper: &[T], w: &mut [T]) {
-    let (from, to, len) = (update.from as usize, update.to as usize, update.len as usize);
+    let (to, len) = (update.to as usize, update.len as usize);
     let multiplier = w[update.at as usize];
-    for (&to, &u) in targets[to..to + len].iter().zip(&upper[from..from + len]) {
+    for (&to, &u) in targets[to..to + len].iter().zip(&upper[..len]) {
         w[to as usize] = w[to as usize] - multiplier * u;
     }
 }
@@ -487,10 +510,10 @@ fn scatter<T: Number>(update: &Update, targets: &[u32], upper: &[T], w: &mut [T]
 /// Four at a time: the compiler makes vectors of that without asking whether the slices overlap.
 #[inline(never)]
 fn pairs<T: Number>(update: &Update, upper: &[T], w: &mut [T]) {
-    let (at, from, len) = (update.at as usize, update.from as usize, update.len as usize);
+    let (at, len) = (update.at as usize, update.len as usize);
     let (multipliers, w) = w.split_at_mut(update.to as usize);
     let (m, m_rest) = multipliers[at..at + len].as_chunks::<LANES>();
-    let (u, u_rest) = upper[from..from + len].as_chunks::<LANES>();
+    let (u, u_rest) = upper[..len].as_chunks::<LANES>();
     let (w, w_rest) = w[..len].as_chunks_mut::<LANES>();
     for ((w, m), u) in w.iter_mut().zip(m).zip(u) {
         let v = *w;
@@ -507,119 +530,6 @@ fn subtract<T: Number>(y: &mut [T], factor: T, x: &[T]) {
     for (y, &x) in y.iter_mut().zip(x) {
         *y = *y - factor * x;
     }
-}
-
-/// Osborne's balancing of a core (by columns): magnitudes of the states for which the largest
-/// off-diagonal entry of each row and of its column agree. Without it, the states' units would decide
-/// which pivot is large.
-fn balance<T: Number>(a: &[T], scales: &mut [T]) {
-    let (t, zero) = (scales.len(), T::from(0.0));
-    scales.fill(T::from(1.0));
-    for _ in 0..SWEEPS {
-        for i in 0..t {
-            let (mut row, mut column) = (zero, zero);
-            for j in (0..t).filter(|&j| j != i) {
-                row = larger(row, a[j * t + i].abs() * scales[j]);
-                column = larger(column, a[i * t + j].abs() / scales[j]);
-            }
-            let scale = (row / column).sqrt();
-            if scale > zero && T::from(1.0) / scale > zero {
-                scales[i] = scale;
-            }
-        }
-    }
-}
-
-/// LU of a core by columns with partial pivoting. The weights enter with the magnitude of each row's
-/// diagonal. Fails with the column that has no pivot.
-#[inline(never)]
-fn factor_core<T: Number>(
-    a: &mut [T],
-    scales: &[T],
-    weights: &mut [T],
-    swaps: &mut [u32],
-    inverse: &mut [T],
-) -> Result<(), usize> {
-    let (t, one, watch) = (scales.len(), T::from(1.0), T::from(WATCH));
-    for (weight, &scale) in weights.iter_mut().zip(scales) {
-        *weight = *weight * scale;
-    }
-    for (column, &scale) in a.chunks_exact(t).zip(scales) {
-        for (weight, &value) in weights.iter_mut().zip(column) {
-            *weight = larger(*weight, value.abs() * scale);
-        }
-    }
-    for weight in weights.iter_mut() {
-        *weight = one / *weight;
-    }
-    let mut rest = a;
-    for k in 0..t {
-        let (column, right) = rest.split_at_mut(t);
-        let (mut row, mut most) = (k, T::from(-1.0));
-        for (i, (&value, &weight)) in column.iter().zip(weights.iter()).enumerate().skip(k) {
-            let size = value.abs() * weight;
-            (row, most) = if size > most { (i, size) } else { (row, most) };
-        }
-        let good = most * scales[k] > watch && column[row].abs() < T::from(f64::INFINITY);
-        if !good {
-            return Err(k);
-        }
-        swaps[k] = row as u32;
-        weights.swap(k, row);
-        column.swap(k, row);
-        let factor = one / column[k];
-        inverse[k] = factor;
-        let below = &mut column[k + 1..];
-        for value in below.iter_mut() {
-            *value = *value * factor;
-        }
-        for other in right.chunks_exact_mut(t) {
-            other.swap(k, row);
-            let (head, tail) = other.split_at_mut(k + 1);
-            subtract(tail, head[k], below);
-        }
-        rest = right;
-    }
-    Ok(())
-}
-
-#[inline(never)]
-fn solve_core<T: Number>(a: &[T], swaps: &[u32], inverse: &[T], y: &mut [T]) {
-    let t = swaps.len();
-    // Earlier columns of L did not take part in later swaps, so swaps and updates take turns here too.
-    for (k, column) in a.chunks_exact(t).enumerate() {
-        y.swap(k, swaps[k] as usize);
-        let (head, tail) = y.split_at_mut(k + 1);
-        subtract(tail, head[k], &column[k + 1..]);
-    }
-    for (k, column) in a.chunks_exact(t).enumerate().rev() {
-        let (head, tail) = y.split_at_mut(k);
-        let x = tail[0] * inverse[k];
-        tail[0] = x;
-        subtract(head, x, &column[..k]);
-    }
-}
-
-/// Blank slots, single entries and runs of entries.
-type Assembly = (Vec<u32>, Vec<(u32, u32)>, Vec<(u32, u32, u32)>);
-
-fn assembly(e: &Elimination) -> Assembly {
-    let mut pairs: Vec<(u32, u32)> = e.entries.iter().copied().zip(e.slots.iter().copied()).collect();
-    pairs.sort_unstable_by_key(|&(entry, slot)| (slot, entry));
-    let mut filled = vec![false; e.cols.len()];
-    let (mut singles, mut runs) = (Vec::new(), Vec::new());
-    for run in pairs.chunk_by(|a, b| (a.0 + 1, a.1 + 1) == *b) {
-        if run.len() < LANES {
-            singles.extend_from_slice(run);
-        } else {
-            runs.push((run[0].0, run[0].1, run.len() as u32));
-        }
-        for &(_, slot) in run {
-            filled[slot as usize] = true;
-        }
-    }
-    let blank = (0..e.cols.len() as u32).filter(|&slot| !filled[slot as usize]).collect();
-    (blank, singles, runs)
 }
 
 #[cfg(test)]

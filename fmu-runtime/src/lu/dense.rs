@@ -1,0 +1,97 @@
+//! A block's dense core: balancing, LU with partial pivoting, and its solution. Matrices are stored by columns.
+
+use super::{Number, WATCH, larger, subtract};
+
+/// Sweeps of balancing; each one halves the distance in orders of magnitude, or better.
+const SWEEPS: usize = 8;
+
+/// Osborne's balancing of a core (by columns): magnitudes of the states for which the largest
+/// off-diagonal entry of each row and of its column agree. Without it, the states' units would decide
+/// which pivot is large.
+pub(super) fn balance<T: Number>(a: &[T], scales: &mut [T]) {
+    let (t, zero) = (scales.len(), T::from(0.0));
+    scales.fill(T::from(1.0));
+    for _ in 0..SWEEPS {
+        for i in 0..t {
+            let (mut row, mut column) = (zero, zero);
+            for j in (0..t).filter(|&j| j != i) {
+                row = larger(row, a[j * t + i].abs() * scales[j]);
+                column = larger(column, a[i * t + j].abs() / scales[j]);
+            }
+            let scale = (row / column).sqrt();
+            if scale > zero && T::from(1.0) / scale > zero {
+                scales[i] = scale;
+            }
+        }
+    }
+}
+
+/// LU of a core by columns with partial pivoting. The weights enter with the magnitude of each row's
+/// diagonal. Fails with the column that has no pivot.
+#[inline(never)]
+pub(super) fn factor<T: Number>(
+    a: &mut [T],
+    scales: &[T],
+    weights: &mut [T],
+    swaps: &mut [u32],
+    inverse: &mut [T],
+) -> Result<(), usize> {
+    let (t, one, watch) = (scales.len(), T::from(1.0), T::from(WATCH));
+    for (weight, &scale) in weights.iter_mut().zip(scales) {
+        *weight = *weight * scale;
+    }
+    for (column, &scale) in a.chunks_exact(t).zip(scales) {
+        for (weight, &value) in weights.iter_mut().zip(column) {
+            *weight = larger(*weight, value.abs() * scale);
+        }
+    }
+    for weight in weights.iter_mut() {
+        *weight = one / *weight;
+    }
+    let mut rest = a;
+    for k in 0..t {
+        let (column, right) = rest.split_at_mut(t);
+        let (mut row, mut most) = (k, T::from(-1.0));
+        for (i, (&value, &weight)) in column[k..].iter().zip(&weights[k..]).enumerate() {
+            let size = value.abs() * weight;
+            (row, most) = if size > most { (k + i, size) } else { (row, most) };
+        }
+        let good = most * scales[k] > watch && column[row].abs() < T::from(f64::INFINITY);
+        if !good {
+            return Err(k);
+        }
+        swaps[k] = row as u32;
+        weights.swap(k, row);
+        column.swap(k, row);
+        let factor = one / column[k];
+        inverse[k] = factor;
+        let below = &mut column[k + 1..];
+        for value in below.iter_mut() {
+            *value = *value * factor;
+        }
+        for other in right.chunks_exact_mut(t) {
+            other.swap(k, row);
+            let (head, tail) = other.split_at_mut(k + 1);
+            subtract(tail, head[k], below);
+        }
+        rest = right;
+    }
+    Ok(())
+}
+
+#[inline(never)]
+pub(super) fn solve<T: Number>(a: &[T], swaps: &[u32], inverse: &[T], y: &mut [T]) {
+    let t = swaps.len();
+    // Earlier columns of L did not take part in later swaps, so swaps and updates take turns here too.
+    for (k, column) in a.chunks_exact(t).enumerate() {
+        y.swap(k, swaps[k] as usize);
+        let (head, tail) = y.split_at_mut(k + 1);
+        subtract(tail, head[k], &column[k + 1..]);
+    }
+    for (k, column) in a.chunks_exact(t).enumerate().rev() {
+        let (head, tail) = y.split_at_mut(k);
+        let x = tail[0] * inverse[k];
+        tail[0] = x;
+        subtract(head, x, &column[..k]);
+    }
+}

@@ -1,0 +1,256 @@
+//! What the kernel executes: the plan's elimination, turned into lists that are read from front to back.
+//!
+//! Rows in a sequence that are treated alike (as many columns, the same updates to the same places: the six
+//! axes of a robot, the cells of a rod) make one [`Segment`]. What to do is then looked up per segment, not per row.
+
+use crate::plan::{Elimination, Jacobian};
+
+/// Neighbours that are handled together; shorter runs of entries are copied one by one.
+pub(super) const LANES: usize = 4;
+
+/// A slot without an entry: fill, or a diagonal of W that is 1.
+const BLANK: u32 = u32::MAX;
+
+/// All rows are implicit rows, counted from 0; columns are positions, explicit rows included.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Schedule {
+    pub blocks: Vec<Span>,
+    pub segments: Vec<Segment>,
+    /// How the slots of W are filled from the Jacobian, in order.
+    pub pieces: Vec<Piece>,
+    /// For each slot of a [`Piece::Gather`]: its entry, or a number beyond all entries.
+    pub gathered: Vec<u32>,
+    pub updates: Vec<Update>,
+    /// For each row and each of its segment's updates: where the row of U starts that is subtracted.
+    pub sources: Vec<u32>,
+    /// Where [`Shape::Scatter`] goes.
+    pub targets: Vec<u32>,
+    pub lower_columns: Vec<u32>,
+    pub upper_columns: Vec<u32>,
+    /// Couplings to earlier blocks and explicit rows: entries of the Jacobian, and their columns.
+    pub outer: Vec<u32>,
+    pub outer_columns: Vec<u32>,
+    /// Number of slots of W.
+    pub slots: usize,
+}
+
+/// A block, or several that are one row each: they need no substitution backwards. Rows up to `core` are
+/// eliminated, `core..end` are its dense core; all start where the block before ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub core: u32,
+    pub end: u32,
+    /// Number of its segments.
+    pub segments: u32,
+    /// Only blocks of one row.
+    pub is_forward: bool,
+}
+
+/// Rows that are treated alike. Numbers are per row.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Segment {
+    pub rows: u32,
+    pub slots: u32,
+    pub diagonal: u32,
+    pub outer: u32,
+    pub lower: u32,
+    /// Columns after the diagonal; in a core, none.
+    pub upper: u32,
+    pub updates: u32,
+    pub is_core: bool,
+}
+
+/// w\[to + i\] -= w\[at\] * upper\[source + i\], in one of four shapes. `at` and `to` count from the row's first slot.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Update {
+    pub shape: Shape,
+    /// Whether it changes the diagonal.
+    pub is_diagonal: bool,
+    pub at: u32,
+    pub to: u32,
+    pub len: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Shape {
+    /// One multiply-add.
+    Single,
+    /// Row k's columns are neighbours in this row too.
+    Run,
+    /// They are not: `to` is where their places start in `targets`.
+    Scatter,
+    /// `len` rows k.. in turn with one column each, all side by side: x' = v pairs.
+    Pairs,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Piece {
+    /// So many slots, each with an entry of its own.
+    Gather { len: u32 },
+    /// So many slots for entries that are neighbours too, from `entry` on.
+    Run { entry: u32, len: u32 },
+}
+
+impl Schedule {
+    /// Fails on missing fill. The elimination is one that [`check::elimination`](crate::check::elimination) has passed.
+    pub(super) fn new(e: &Elimination, jacobian: &Jacobian) -> Result<Schedule, String> {
+        let mut schedule = Schedule { slots: e.cols.len(), ..Schedule::default() };
+        schedule.rows(e, jacobian)?;
+        schedule.assembly(e);
+        Ok(schedule)
+    }
+
+    fn rows(&mut self, e: &Elimination, jacobian: &Jacobian) -> Result<(), String> {
+        let mut position = vec![0; e.order.len()];
+        for (p, &state) in e.order.iter().enumerate() {
+            position[state as usize] = p as u32;
+        }
+        // Where each row starts in `upper_columns`; for positions before the first implicit one nothing is ever asked.
+        let mut upper_start = vec![0; e.explicit as usize];
+        // Where in the current row a column is.
+        let mut place = vec![BLANK; e.order.len()];
+        let mut first = e.explicit;
+        for block in &e.blocks {
+            let (end, core) = (first + block.size, first + block.size - block.tears);
+            self.span(block.size == 1 && block.tears == 0, core - e.explicit, end - e.explicit);
+            for p in first..end {
+                let row = (p - e.explicit) as usize;
+                let columns = &e.cols[e.row_start[row] as usize..e.row_start[row + 1] as usize];
+                let outer = &e.outer[e.outer_start[row] as usize..e.outer_start[row + 1] as usize];
+                for (slot, &c) in columns.iter().enumerate() {
+                    place[c as usize] = slot as u32;
+                }
+                let lower = columns.partition_point(|&c| c < p.min(core));
+                let diagonal = place[p as usize];
+                let upper = if p < core { &columns[diagonal as usize + 1..] } else { &[] };
+                upper_start.push(self.upper_columns.len() as u32);
+                let (updates, sources) =
+                    self.updates_of(&columns[..lower], diagonal, &place, &upper_start).map_err(|(k, j)| {
+                        format!("the plan's fill is incomplete: row {p} needs column {j} when column {k} is eliminated")
+                    })?;
+                for &c in columns {
+                    place[c as usize] = BLANK;
+                }
+                let segment = Segment {
+                    rows: 1,
+                    slots: columns.len() as u32,
+                    diagonal,
+                    outer: outer.len() as u32,
+                    lower: lower as u32,
+                    upper: upper.len() as u32,
+                    updates: updates.len() as u32,
+                    is_core: p >= core,
+                };
+                self.lower_columns.extend(&columns[..lower]);
+                self.upper_columns.extend(upper);
+                self.outer.extend(outer);
+                self.outer_columns
+                    .extend(outer.iter().map(|&a| position[jacobian.cols[a as usize] as usize]));
+                self.sources.extend(sources);
+                self.append(segment, updates);
+            }
+            first = end;
+        }
+        Ok(())
+    }
+
+    /// A block of one row may continue a span of such blocks; any other starts one.
+    fn span(&mut self, is_single: bool, core: u32, end: u32) {
+        match self.blocks.last_mut() {
+            Some(last) if is_single && last.is_forward => (last.core, last.end) = (core, end),
+            _ => self.blocks.push(Span { core, end, segments: 0, is_forward: is_single }),
+        }
+    }
+
+    /// The updates of a row by the rows `lower`, and where their rows of U start. Fails with such a row and
+    /// the column for which there is no place.
+    fn updates_of(
+        &mut self,
+        lower: &[u32],
+        diagonal: u32,
+        place: &[u32],
+        upper_start: &[u32],
+    ) -> Result<(Vec<Update>, Vec<u32>), (u32, u32)> {
+        let (mut updates, mut sources): (Vec<Update>, Vec<u32>) = (Vec::new(), Vec::new());
+        for &k in lower {
+            let (source, stop) = (upper_start[k as usize], upper_start[k as usize + 1]);
+            let columns = &self.upper_columns[source as usize..stop as usize];
+            if let Some(&j) = columns.iter().find(|&&j| place[j as usize] == BLANK) {
+                return Err((k, j));
+            }
+            let targets: Vec<u32> = columns.iter().map(|&j| place[j as usize]).collect();
+            let (Some(&to), len) = (targets.first(), targets.len() as u32) else { continue };
+            let at = place[k as usize];
+            let is_diagonal = targets.contains(&diagonal);
+            let is_run = targets.windows(2).all(|pair| pair[1] == pair[0] + 1);
+            if let (1, Some(last), Some(&from)) = (len, updates.last_mut(), sources.last())
+                && matches!(last.shape, Shape::Single | Shape::Pairs)
+                && (last.at + last.len, from + last.len, last.to + last.len) == (at, source, to)
+                && at < last.to
+            {
+                last.shape = Shape::Pairs;
+                last.len += 1;
+                last.is_diagonal |= is_diagonal;
+                continue;
+            }
+            let (shape, to) = match (len, is_run) {
+                (1, _) => (Shape::Single, to),
+                (_, true) => (Shape::Run, to),
+                _ => (Shape::Scatter, self.targets.len() as u32),
+            };
+            if shape == Shape::Scatter {
+                self.targets.extend(targets);
+            }
+            updates.push(Update { shape, is_diagonal, at, to, len });
+            sources.push(source);
+        }
+        Ok((updates, sources))
+    }
+
+    /// Lengthen the last segment by a row, or start a new one.
+    fn append(&mut self, segment: Segment, updates: Vec<Update>) {
+        let Some(span) = self.blocks.last_mut() else { unreachable!("a row is in a block") };
+        if let Some(last) = self.segments.last_mut()
+            && span.segments > 0
+            && (Segment { rows: 1, ..*last }) == segment
+        {
+            let before = &self.updates[self.updates.len() - updates.len()..];
+            let targets = |u: &Update| &self.targets[u.to as usize..(u.to + u.len) as usize];
+            let is_same = |a: &Update, b: &Update| match (a.shape, b.shape) {
+                (Shape::Scatter, Shape::Scatter) => {
+                    Update { to: 0, ..*a } == Update { to: 0, ..*b } && targets(a) == targets(b)
+                }
+                _ => a == b,
+            };
+            if before.iter().zip(&updates).all(|(a, b)| is_same(a, b)) {
+                last.rows += 1;
+                let scatters = updates.iter().filter(|u| u.shape == Shape::Scatter);
+                let unused: u32 = scatters.map(|u| u.len).sum();
+                self.targets.truncate(self.targets.len() - unused as usize);
+                return;
+            }
+        }
+        span.segments += 1;
+        self.segments.push(segment);
+        self.updates.extend(updates);
+    }
+
+    fn assembly(&mut self, e: &Elimination) {
+        let mut entry_of = vec![BLANK; e.cols.len()];
+        for (&entry, &slot) in e.entries.iter().zip(&e.slots) {
+            entry_of[slot as usize] = entry;
+        }
+        for run in entry_of.chunk_by(|&a, &b| a != BLANK && b != BLANK && a + 1 == b) {
+            let len = run.len() as u32;
+            if run.len() >= LANES {
+                self.pieces.push(Piece::Run { entry: run[0], len });
+                continue;
+            }
+            self.gathered.extend(run);
+            match self.pieces.last_mut() {
+                Some(Piece::Gather { len: before }) => *before += len,
+                _ => self.pieces.push(Piece::Gather { len }),
+            }
+        }
+    }
+}
