@@ -41,15 +41,41 @@ fn the_stiff_pair_splits_as_published() {
 }
 
 /// Gustafsson's spring pendulum at h = 1e-2, RMS error of x over 20 s as measured with a prototype: rows-only mixed mode
-/// 0.0406, all implicit 0.340, explicit 0.935. x ranges over about 1 m, so errors relative to the range are near
-/// these: mixed mode must be several times better than all implicit, with {x, y} implicit.
+/// 0.0406 m, all implicit 0.340 m, explicit 0.935 m. x ranges over 0.973 m, so relative to that: 0.0417, 0.349, 0.961.
 #[test]
 fn the_spring_pendulum_gets_its_symplectic_pair() {
     let auto = decided("spring-pendulum", "--step 0.01");
-    let implicit = decided("spring-pendulum", "--step 0.01 --mode implicit");
     assert_eq!(auto["implicit"], serde_json::json!(["x", "y"]));
-    let ratio = number(&implicit, "error") / number(&auto, "error");
-    assert!(ratio > 0.340 / 0.0406 * 0.8, "only {ratio} times better");
+    for (summary, expected) in [
+        (auto, 0.0417),
+        (decided("spring-pendulum", "--step 0.01 --mode implicit"), 0.349),
+        (decided("spring-pendulum", "--step 0.01 --mode explicit --force"), 0.961),
+    ] {
+        assert_eq!(summary["errors"][0]["name"], "x");
+        let error = summary["errors"][0]["error"].as_f64().unwrap();
+        assert!((error / expected - 1.0).abs() < 0.01, "{error} is not {expected}");
+    }
+}
+
+/// The certificate's figures where they are known. The stiff pair has eigenvalues -1 and -1000; unmasked, a step of
+/// h = 0.01 multiplies the slow mode by 1/(1 + h), nothing is shifted and no longer step is unstable. Masked, the trace of R
+/// moves: d1 = |sum of the eigenvalues' shifts|.
+#[test]
+fn the_certificate_has_known_figures() {
+    let full = decided("stiff-pair", "--step 0.01 --mode implicit --tolerance 0.1");
+    assert!((number(&full["worst_mode"], "amplification") - 1.0 / 1.01).abs() < 1e-6, "{full}");
+    assert!((number(&full["worst_mode"], "re") + 1.0).abs() < 1e-3, "{full}");
+    assert!(number(&full, "d1") < 1e-9 && number(&full, "d2") < 1e-9 && number(&full, "acceptance") < 1e-6);
+    assert!(full["step_margin"].is_null());
+    let mixed = decided("stiff-pair", "--step 0.01 --tolerance 0.1");
+    assert_eq!(mixed["fully_implicit"]["operations_per_step"], full["fully_implicit"]["operations_per_step"]);
+    // States x, y with J = [[0, 1], [-1000, -1001]] and the row of y implicit: R = I + (I - hA)^-1 h J.
+    let (h, k, c) = (0.01_f64, 1000.0, 1001.0);
+    let pivot = 1.0 + h * c;
+    let trace = 1.0 + (1.0 + (-h * c - h * k * h) / pivot);
+    let exact = 1.0 / (1.0 + h) + 1.0 / (1.0 + 1000.0 * h);
+    let d1 = number(&mixed, "d1");
+    assert!((d1 - (trace - exact).abs()).abs() < 1e-6, "{d1} is not {}", (trace - exact).abs());
 }
 
 /// A pinned choice that is unstable is refused with its eigenvalue (-1000) and state, and kept with --force.
@@ -80,16 +106,26 @@ fn a_budget_is_kept_or_refused() {
     assert!(said.contains("no stable plan fits the budget"), "{said}");
 }
 
-/// The six-axis robot: 78 states, stiff at 1 ms. Unsparsed its Jacobian takes 24 colours (seen with all rows
-/// implicit and a fresh Jacobian); the decision needs at most 2 evaluations and stays within a percent.
+/// Schiela (2002), Tables 6.3 and 6.4, their pattern on our six-axis robot of 78 states at 1 ms: from 924 entries, 2223 in
+/// the factors, 78 evaluations and 0.45 ms to 200, 244, 16 and 0.07 ms, fewer entries with a shorter step, and
+/// trajectories that stay within 6 % of their range. Ours starts sparser, with 342 entries and 24 colours: the thesis' matrix also holds
+/// "small non-zero elements that originate from errors in the solution of the equation systems" (6.4).
 #[test]
-fn the_robot_needs_one_or_two_evaluations() {
-    let full = decided("robot", "--mode implicit --jacobian every --tolerance 0.1");
-    assert!(number(&full, "evaluations_per_step") <= 26.0, "{}", full["evaluations_per_step"]);
-    let auto = decided("robot", "");
-    assert!(number(&auto, "evaluations_per_step") <= 2.0);
+fn the_robot_is_sparsed() {
+    let auto = decided("robot", "--step 1ms");
+    let full = &auto["fully_implicit"];
+    assert_eq!(number(full, "evaluations_per_step"), 25.0);
+    for (key, times) in [
+        ("kept_nonzeros", 3.5),
+        ("factor_nonzeros", 4.0),
+        ("evaluations_per_step", 4.0),
+        ("operations_per_step", 5.0),
+    ] {
+        assert!(times * number(&auto, key) <= number(full, key), "{key}: {} of {}", auto[key], full[key]);
+    }
     assert!(number(&auto, "error") <= 0.01);
-    assert!(4.0 * number(&auto, "operations_per_step") <= number(&full, "operations_per_step"));
+    let shorter = decided("robot", "--step 0.25ms --stop 0.5");
+    assert!(number(&shorter, "kept_nonzeros") < number(&auto, "kept_nonzeros"));
 }
 
 /// A rod is tridiagonal: no tears, three colours at most, operations that grow with its length.

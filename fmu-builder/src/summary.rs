@@ -1,7 +1,7 @@
 //! What was decided, as data: printed as JSON, or as text for people.
 
 use crate::build::Pace;
-use crate::decide::Decision;
+use crate::decide::{Certificate, Decision};
 use crate::quantity::format_duration;
 use crate::report::Figures;
 use crate::source::Source;
@@ -22,6 +22,8 @@ pub struct Summary {
     pub implicit_states: usize,
     pub nonzeros: usize,
     pub kept_nonzeros: usize,
+    /// Slots of the factors, fill included.
+    pub factor_nonzeros: usize,
     pub blocks: usize,
     pub largest_block: usize,
     pub tears: usize,
@@ -38,7 +40,10 @@ pub struct Summary {
     pub step_reason: String,
     pub substeps: u32,
     pub spectral_radius: Option<f64>,
+    #[serde(flatten)]
+    pub certificate: Certificate,
     pub error: Option<f64>,
+    pub tolerance: f64,
     /// Per output (or state).
     pub errors: Vec<NamedError>,
     pub verified_from: f64,
@@ -133,13 +138,14 @@ impl Summary {
             explicit_states: explicit,
             implicit_states: n - explicit,
             nonzeros: studied.entries.len(),
-            kept_nonzeros: decision.candidate.kept.iter().filter(|&&kept| kept).count(),
+            kept_nonzeros: decision.cost.kept_nonzeros,
+            factor_nonzeros: decision.cost.factor_nonzeros,
             blocks: elimination.blocks.len(),
             largest_block: elimination.blocks.iter().map(|block| block.size as usize).max().unwrap_or(0),
             tears: elimination.blocks.iter().map(|block| block.tears as usize).sum(),
             colours: plan.jacobian.colours.len(),
-            evaluations_per_step: decision.evaluations_per_step,
-            operations_per_step: decision.operations_per_step,
+            evaluations_per_step: decision.cost.evaluations_per_step,
+            operations_per_step: decision.cost.operations_per_step,
             jacobian: match plan.jacobian.policy {
                 Policy::Every => "every".into(),
                 Policy::Rolling { .. } => "rolling".into(),
@@ -160,7 +166,9 @@ impl Summary {
             step_reason: pace.reason.clone(),
             substeps: pace.substeps,
             spectral_radius: decision.spectral_radius,
+            certificate: decision.certificate.clone(),
             error: decision.error,
+            tolerance: decision.tolerance,
             errors: watched
                 .into_iter()
                 .zip(&decision.errors)
@@ -226,10 +234,17 @@ impl Summary {
             let noun = if self.evaluations_per_step == 1.0 { "evaluation" } else { "evaluations" };
             line("cost", format!("{} {noun} per internal step{time}", trim(self.evaluations_per_step)));
         }
+        if let Some(text) = self.saving_text() {
+            line("saved", text);
+        }
         if let Some(radius) = self.spectral_radius {
             line(
                 "stability",
-                format!("largest amplification {radius:.6} over {}", count(self.samples, "sample")),
+                format!(
+                    "largest amplification {radius:.6} over {}{}",
+                    count(self.samples, "sample"),
+                    self.certificate.margin_text().map_or(String::new(), |text| format!("; {text}"))
+                ),
             );
         }
         if let Some(error) = self.error {
@@ -265,6 +280,11 @@ impl Summary {
         lines.join("\n")
     }
 
+    /// The error is larger than asked for.
+    pub fn missed(&self) -> bool {
+        self.error.is_some_and(|error| error > self.tolerance)
+    }
+
     /// The method, and what of it is implicit.
     pub fn method_text(&self) -> String {
         match self.mode.as_str() {
@@ -279,6 +299,20 @@ impl Summary {
                 self.nonzeros
             ),
         }
+    }
+
+    /// What mixed mode, sparsing and an old Jacobian save.
+    pub fn saving_text(&self) -> Option<String> {
+        let full = &self.certificate.fully_implicit;
+        let saves = full.evaluations_per_step > self.evaluations_per_step
+            || full.operations_per_step > self.operations_per_step;
+        saves.then(|| {
+            format!(
+                "a fully implicit step with a fresh Jacobian takes {} evaluations and {} operations",
+                trim(full.evaluations_per_step),
+                full.operations_per_step
+            )
+        })
     }
 
     /// When and how the Jacobian is evaluated.

@@ -25,13 +25,18 @@ pub struct Tolerance {
 }
 
 impl Default for Tolerance {
-    /// ρ = 0.1 as in Table 6.3's middle row; the document gives no ρ_m.
+    /// Table 6.3's middle row.
     fn default() -> Self {
-        Tolerance { rho: 0.1, rho_min: 1e-4 }
+        Tolerance::new(0.1)
     }
 }
 
 impl Tolerance {
+    /// ρ_m = 0.01 ρ, as in 6.2.
+    pub fn new(rho: f64) -> Tolerance {
+        Tolerance { rho, rho_min: 0.01 * rho }
+    }
+
     /// r_i of (5.1), never below rounding.
     pub fn radius(&self, exact: c64) -> f64 {
         (self.rho * (1.0 - exact.norm())).max(self.rho_min).max(8.0 * f64::EPSILON)

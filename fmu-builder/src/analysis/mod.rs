@@ -39,6 +39,7 @@ pub mod bridges;
 pub mod criterion;
 pub mod delay;
 pub mod dense;
+pub mod drift;
 pub mod greedy;
 pub mod large;
 pub mod mask;

@@ -26,6 +26,7 @@
 use super::acceptance::{Acceptance, Tolerance, accept, accepts, pairing};
 use super::amplification::{amplification, exact_eigenvalue};
 use super::criterion::criterion;
+use super::drift::Drift;
 use super::schur::Clustering;
 use super::{Error, Mask, Result, check_step, dense};
 use faer::Mat;
@@ -43,15 +44,21 @@ pub struct Search {
     pub max_trims: usize,
 }
 
-impl Default for Search {
-    fn default() -> Self {
+impl Search {
+    pub fn new(rho: f64) -> Self {
         Search {
-            tolerance: Tolerance::default(),
+            tolerance: Tolerance::new(rho),
             clustering: Clustering::default(),
             max_trials: 40,
             patience: 8,
             max_trims: 120,
         }
+    }
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        Search::new(0.1)
     }
 }
 
@@ -66,8 +73,14 @@ pub struct Sparsing {
     pub acceptance: Vec<Acceptance>,
 }
 
-/// Choose the entries to keep. `at_least` are kept in any case (Smin of Algorithm 5.1).
-pub fn sparsing(samples: &[Mat<f64>], h: f64, at_least: Option<&Mask>, search: Search) -> Result<Sparsing> {
+/// Choose the entries to keep. `at_least` are kept in any case (Smin of Algorithm 5.1), and so is what `drift` asks for.
+pub fn sparsing(
+    samples: &[Mat<f64>],
+    h: f64,
+    at_least: Option<&Mask>,
+    drift: &Drift,
+    search: Search,
+) -> Result<Sparsing> {
     check_step(h)?;
     let n = samples.first().ok_or(Error::NoSamples)?.nrows();
     for s in samples {
@@ -108,7 +121,7 @@ pub fn sparsing(samples: &[Mat<f64>], h: f64, at_least: Option<&Mask>, search: S
                 at = (at + 1) % samples.len();
             }
             _ => {
-                kept = choose(j, &kept, h, exact, search)?;
+                kept = choose(j, &kept, h, exact, drift, search)?;
                 agreed = 0;
             }
         }
@@ -122,7 +135,14 @@ pub fn sparsing(samples: &[Mat<f64>], h: f64, at_least: Option<&Mask>, search: S
 }
 
 /// Algorithm 5.3 at one sample: the smallest accepted structure that contains `old`.
-fn choose(j: &Mat<f64>, old: &Structure, h: f64, exact: &[c64], search: Search) -> Result<Structure> {
+fn choose(
+    j: &Mat<f64>,
+    old: &Structure,
+    h: f64,
+    exact: &[c64],
+    drift: &Drift,
+    search: Search,
+) -> Result<Structure> {
     let c = criterion(j.as_ref(), h, search.clustering)?;
     let candidates: Vec<usize> = (0..c.entries.len()).filter(|&e| !old.contains(c.entries[e])).collect();
     let importance =
@@ -130,6 +150,7 @@ fn choose(j: &Mat<f64>, old: &Structure, h: f64, exact: &[c64], search: Search) 
     let structure = |w: &[f64]| {
         let mut trial = old.clone();
         candidates.iter().filter(|&&e| importance(e, w) >= 1.0).for_each(|&e| trial.insert(c.entries[e]));
+        trial.repair(drift);
         trial
     };
     let judge = |trial: &Structure| judge(j, trial, h, exact, search.tolerance);
@@ -184,23 +205,44 @@ fn choose(j: &Mat<f64>, old: &Structure, h: f64, exact: &[c64], search: Search) 
         weights.iter_mut().zip(fits).for_each(|(w, f)| w.update(f));
     }
 
-    // What the estimate kept for nothing: drop the least important, in halves, then quarters, down to one.
-    let mut rest: Vec<usize> = candidates.iter().copied().filter(|&e| best.contains(c.entries[e])).collect();
-    rest.sort_by(|&a, &b| {
-        importance(a, &best_weights).total_cmp(&importance(b, &best_weights)).then(a.cmp(&b))
-    });
+    // What the estimate kept for nothing: rows that can be explicit, the least important first; then single entries, in
+    // halves, then quarters, down to one.
+    let weight = |e: usize| importance(e, &best_weights);
     let mut trials = 0;
+    let mut trim = |best: &mut Structure, go: &[usize]| -> Result<bool> {
+        let mut trial = best.clone();
+        go.iter().for_each(|&e| trial.remove(c.entries[e]));
+        trial.repair(drift);
+        if trial.count >= best.count {
+            return Ok(false);
+        }
+        trials += 1;
+        let fits = trials <= search.max_trims && accepted(&trial)?;
+        if fits {
+            *best = trial;
+        }
+        Ok(fits)
+    };
+    let mut rows: Vec<(f64, Vec<usize>)> = vec![(0.0, Vec::new()); n];
+    for &e in candidates.iter().filter(|&&e| best.contains(c.entries[e])) {
+        let row = &mut rows[c.entries[e].0];
+        row.0 = row.0.max(weight(e));
+        row.1.push(e);
+    }
+    rows.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    for (_, row) in &rows {
+        trim(&mut best, row)?;
+    }
+    let mut rest: Vec<usize> = candidates.clone();
+    rest.retain(|&e| best.contains(c.entries[e]));
+    rest.sort_by(|&a, &b| weight(a).total_cmp(&weight(b)).then(a.cmp(&b)));
     let mut chunk = rest.len().div_ceil(2);
-    while chunk > 0 && trials < search.max_trims {
+    while chunk > 0 {
         let mut at = 0;
-        while at < rest.len() && trials < search.max_trims {
+        while at < rest.len() {
             let end = (at + chunk).min(rest.len());
-            let mut trial = best.clone();
-            rest[at..end].iter().for_each(|&e| trial.remove(c.entries[e]));
-            trials += 1;
-            if accepted(&trial)? {
-                best = trial;
-                rest.drain(at..end);
+            if trim(&mut best, &rest[at..end])? {
+                rest.retain(|&e| best.contains(c.entries[e]));
             } else {
                 at = end;
             }
@@ -310,6 +352,12 @@ impl Structure {
         }
     }
 
+    fn repair(&mut self, drift: &Drift) {
+        let mut missing = Vec::new();
+        drift.repair(|e| self.contains(e), |e| missing.push(e));
+        missing.into_iter().for_each(|e| self.insert(e));
+    }
+
     fn mask(&self) -> Mask {
         Mask::from_fn(self.n, |i, k| self.flag[i * self.n + k])
     }
@@ -334,7 +382,7 @@ mod tests {
             &[0.3, 0.1, -1.0, 0.5],
             &[0.1, 0.2, 0.5, -2.0],
         ]);
-        let found = sparsing(std::slice::from_ref(&j), 0.01, None, tight()).unwrap();
+        let found = sparsing(std::slice::from_ref(&j), 0.01, None, &Drift::default(), tight()).unwrap();
         assert!(found.acceptance[0].accepted);
         assert!(found.mask.keeps(0, 0) && found.mask.keeps(1, 1));
         assert_eq!(&found.mask.implicit_rows()[2..], [false, false], "{:?}", found.mask);
@@ -347,9 +395,9 @@ mod tests {
     fn union_over_samples() {
         let a = mat(&[&[-800.0, 0.0], &[0.0, -1.0]]);
         let b = mat(&[&[-1.0, 0.0], &[0.0, -800.0]]);
-        let alone = sparsing(std::slice::from_ref(&a), 0.01, None, tight()).unwrap();
+        let alone = sparsing(std::slice::from_ref(&a), 0.01, None, &Drift::default(), tight()).unwrap();
         assert!(alone.mask.keeps(0, 0) && !alone.mask.keeps(1, 1));
-        let both = sparsing(&[a, b], 0.01, None, tight()).unwrap();
+        let both = sparsing(&[a, b], 0.01, None, &Drift::default(), tight()).unwrap();
         assert!(both.mask.keeps(0, 0) && both.mask.keeps(1, 1) && both.kept == 2);
         assert!(both.acceptance.len() == 2 && both.acceptance.iter().all(|v| v.accepted));
     }
@@ -380,7 +428,7 @@ mod tests {
         let mut last = usize::MAX;
         for rho in [0.01, 0.1, 0.5] {
             let search = Search { tolerance: Tolerance { rho, rho_min: 1e-4 }, ..Search::default() };
-            let found = sparsing(std::slice::from_ref(&j), 1e-3, None, search).unwrap();
+            let found = sparsing(std::slice::from_ref(&j), 1e-3, None, &Drift::default(), search).unwrap();
             assert!(found.acceptance[0].accepted, "ρ = {rho}: {:?}", found.acceptance[0].ratio);
             assert!(found.kept < found.nonzeros, "ρ = {rho}: {} of {}", found.kept, found.nonzeros);
             assert!(found.kept <= last, "ρ = {rho}: {} kept after {last}", found.kept);
@@ -393,21 +441,21 @@ mod tests {
     fn entries_to_keep_are_kept() {
         let j = mat(&[&[-1.0, 0.01], &[0.0, -1.0]]);
         let at_least = Mask::from_fn(2, |i, k| (i, k) == (0, 1));
-        let found = sparsing(&[j], 1e-3, Some(&at_least), Search::default()).unwrap();
+        let found = sparsing(&[j], 1e-3, Some(&at_least), &Drift::default(), Search::default()).unwrap();
         assert!(found.mask.keeps(0, 1) && found.kept == 1);
     }
 
     #[test]
     fn odd_inputs() {
         let s = Search::default();
-        assert_eq!(sparsing(&[], 0.1, None, s).err(), Some(Error::NoSamples));
-        assert_eq!(sparsing(&[Mat::zeros(0, 0)], 0.1, None, s).unwrap().kept, 0);
-        assert!(sparsing(&[Mat::zeros(1, 1), Mat::zeros(2, 2)], 0.1, None, s).is_err());
-        assert!(sparsing(&[mat(&[&[f64::NAN]])], 0.1, None, s).is_err());
-        assert!(sparsing(&[mat(&[&[-1.0]])], 0.1, Some(&Mask::full(2)), s).is_err());
+        assert_eq!(sparsing(&[], 0.1, None, &Drift::default(), s).err(), Some(Error::NoSamples));
+        assert_eq!(sparsing(&[Mat::zeros(0, 0)], 0.1, None, &Drift::default(), s).unwrap().kept, 0);
+        assert!(sparsing(&[Mat::zeros(1, 1), Mat::zeros(2, 2)], 0.1, None, &Drift::default(), s).is_err());
+        assert!(sparsing(&[mat(&[&[f64::NAN]])], 0.1, None, &Drift::default(), s).is_err());
+        assert!(sparsing(&[mat(&[&[-1.0]])], 0.1, Some(&Mask::full(2)), &Drift::default(), s).is_err());
         // Zero tolerance keeps what matters and still ends.
         let none = Search { tolerance: Tolerance { rho: 0.0, rho_min: 0.0 }, ..s };
         let j = mat(&[&[-5.0, 1.0], &[2.0, -7.0]]);
-        assert_eq!(sparsing(&[j], 0.1, None, none).unwrap().kept, 4);
+        assert_eq!(sparsing(&[j], 0.1, None, &Drift::default(), none).unwrap().kept, 4);
     }
 }

@@ -1,8 +1,8 @@
 //! Masks worth trying, each stable at every sample.
 
-use super::{Material, Wish};
+use super::{Material, Wish, trim};
 use crate::analysis::amplification::{self, Mode as Eigenmode, dominant_states};
-use crate::analysis::{Mask, greedy, large, sparsing, step_advice};
+use crate::analysis::{Mask, drift, greedy, large, sparsing, step_advice};
 use crate::cli::Mode;
 use crate::error::Error;
 use crate::quantity::format_duration;
@@ -22,7 +22,7 @@ pub struct Candidate {
 }
 
 /// Explicit rows must stay stable even if the step were this much longer: the samples are not the whole truth.
-const MARGIN: f64 = 1.5;
+pub const MARGIN: f64 = 1.5;
 /// Up to this many states every row mask is tried.
 const EXHAUSTIVE: usize = 4;
 /// Up to this many states the greedy partition is affordable: it solves an eigenvalue problem per row and sample.
@@ -85,12 +85,23 @@ impl<'a> Finder<'a> {
         self.judged(rows)
     }
 
-    /// Single entries dropped, where that leaves fewer.
-    pub fn sparsed(&mut self) -> Vec<Candidate> {
+    /// Single entries dropped as far as (5.1) lets rho, where that leaves fewer.
+    pub fn sparsed(&mut self, rho: f64) -> Vec<Candidate> {
         let free = self.pins.iter().all(Option::is_none);
-        let found: Vec<Candidate> = sparsed(self.material).into_iter().filter(|_| free).collect();
+        let found: Vec<Candidate> = sparsed(self.material, rho).into_iter().filter(|_| free).collect();
         self.stable += found.len();
         found
+    }
+
+    /// The same with fewer entries, where it stays stable.
+    pub fn trimmed(&mut self, candidate: &Candidate) -> Vec<Candidate> {
+        if self.pins.iter().any(Option::is_some) {
+            return Vec::new();
+        }
+        let Some(kept) = trim::trimmed(self.material, &candidate.kept) else { return Vec::new() };
+        let Verdict::Stable(spectral_radius) = judge(self.material, &[], &kept) else { return Vec::new() };
+        let label = format!("{}, trimmed", candidate.label);
+        vec![Candidate { label, kept, spectral_radius, warning: None }]
     }
 
     fn judged(&mut self, rows: Vec<(String, Vec<bool>)>) -> Vec<Candidate> {
@@ -380,6 +391,11 @@ fn spread(material: &Material, mask: &Mask, h: f64, most: usize) -> Spread {
     found
 }
 
+/// Does some mode grow at some sample with a step of h, though the model's does not?
+pub fn unstable_at(material: &Material, mask: &Mask, h: f64) -> bool {
+    spread(material, mask, h, usize::MAX).unstable.is_some()
+}
+
 /// The offending mode, in words.
 fn explain(material: &Material, mask: &Mask, h: f64, jacobian: &Mat<f64>, worst: Eigenmode) -> String {
     let r = amplification::amplification(jacobian.as_ref(), mask, h);
@@ -422,16 +438,23 @@ fn complex(re: f64, im: f64) -> String {
     if im == 0.0 { format!("{re:.4}") } else { format!("{re:.4} ± {:.4}i", im.abs()) }
 }
 
-/// Single entries dropped from the stable row masks, where that leaves fewer.
-fn sparsed(material: &Material) -> Option<Candidate> {
+/// Single entries dropped, where that leaves fewer.
+fn sparsed(material: &Material, rho: f64) -> Option<Candidate> {
     let n = material.n;
     if !(3..=SPARSING).contains(&n) || material.dense.is_empty() {
         return None;
     }
-    // A handful of samples: each trial costs their eigenvalues.
+    // A handful of samples: each trial costs their eigenvalues. h enters as h J only, so that 1.5 J stands for
+    // the margin that `judge` will ask for.
     let stride = material.dense.len().div_ceil(if n > 40 { 2 } else { 5 });
-    let samples: Vec<_> = material.dense.iter().step_by(stride).cloned().collect();
-    let found = sparsing::sparsing(&samples, material.h, None, sparsing::Search::default()).ok()?;
+    let samples: Vec<_> = material
+        .dense
+        .iter()
+        .step_by(stride)
+        .flat_map(|jacobian| [jacobian.clone(), faer::Scale(MARGIN) * jacobian])
+        .collect();
+    let drift = drift::Drift::new(&material.dense, &material.rates);
+    let found = sparsing::sparsing(&samples, material.h, None, &drift, sparsing::Search::new(rho)).ok()?;
     let kept: Vec<bool> = material.pattern.places().map(|(row, col)| found.mask.keeps(row, col)).collect();
     let count = kept.iter().filter(|&&kept| kept).count();
     if count == kept.len() {
@@ -440,7 +463,7 @@ fn sparsed(material: &Material) -> Option<Candidate> {
     let rows: Vec<bool> = (0..n).map(|row| material.pattern.range(row).any(|entry| kept[entry])).collect();
     match judge(material, &rows, &kept) {
         Verdict::Stable(spectral_radius) => Some(Candidate {
-            label: format!("sparsed to {count} of {} entries", kept.len()),
+            label: format!("sparsed to {count} of {} entries, rho = {rho}", kept.len()),
             kept,
             spectral_radius,
             warning: None,

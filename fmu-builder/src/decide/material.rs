@@ -22,7 +22,9 @@ pub struct Material<'a> {
     pub n: usize,
     /// Sampled Jacobians, scaled by nothing; empty for large models.
     pub dense: Vec<Mat<f64>>,
-    /// Their eigenvalues.
+    /// The states' derivatives at the same points.
+    pub rates: Vec<Vec<f64>>,
+    /// The Jacobians' eigenvalues.
     pub spectra: Vec<Vec<c64>>,
     /// One sample of a large model.
     pub sparse: Option<SparseJacobian>,
@@ -47,30 +49,30 @@ impl<'a> Material<'a> {
         let finite =
             studied.samples.iter().filter(|sample| sample.jacobian.iter().all(|value| value.is_finite()));
         let samples: Vec<_> = finite.collect();
-        let dense: Vec<Mat<f64>> = if n == 0 || n > DENSE {
+        let chosen: Vec<_> = if n == 0 || n > DENSE {
             Vec::new()
         } else {
             let affordable = (DENSE_WORK / (n * n * n) as f64 / 25.0).clamp(3.0, 40.0) as usize;
             let stride = samples.len().div_ceil(affordable).max(1);
-            samples
-                .iter()
-                .step_by(stride)
-                .map(|sample| {
-                    let mut jacobian = Mat::zeros(n, n);
-                    for (&(row, col, _), &value) in studied.entries.iter().zip(&sample.jacobian) {
-                        jacobian[(row as usize, col as usize)] = value;
-                    }
-                    jacobian
-                })
-                .collect()
+            samples.iter().step_by(stride).collect()
         };
+        let rates = chosen.iter().map(|sample| sample.derivatives.clone()).collect();
+        let jacobian = |values: &[f64]| {
+            let mut jacobian = Mat::zeros(n, n);
+            for (&(row, col, _), &value) in studied.entries.iter().zip(values) {
+                jacobian[(row as usize, col as usize)] = value;
+            }
+            jacobian
+        };
+        let dense: Vec<Mat<f64>> = chosen.iter().map(|sample| jacobian(&sample.jacobian)).collect();
         let spectra = dense.iter().filter_map(|jacobian| eigenvalues(jacobian.as_ref()).ok()).collect();
         let sparse = samples.last().filter(|_| n > DENSE).and_then(|sample| {
             let entries = studied.entries.iter().zip(&sample.jacobian);
             let entries = entries.map(|(&(row, col, _), &value)| (row as usize, col as usize, value));
             SparseJacobian::new(n, entries.collect()).ok()
         });
-        Material { subject, studied, pattern, h: subject.plan.step.h, n, dense, spectra, sparse, scales }
+        let h = subject.plan.step.h;
+        Material { subject, studied, pattern, h, n, dense, rates, spectra, sparse, scales }
     }
 
     /// Jacobians that stability is judged by.

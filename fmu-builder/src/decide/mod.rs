@@ -5,8 +5,10 @@
 //! within the tolerance wins; of equally cheap ones, the most accurate.
 
 mod candidates;
+mod certificate;
 mod material;
 mod trial;
+mod trim;
 
 use crate::cli::{JacobianPolicy, Mode};
 use crate::error::Error;
@@ -20,6 +22,7 @@ use candidates::Finder;
 use trial::Judge;
 
 pub use candidates::Candidate;
+pub use certificate::{Certificate, Cost, WorstMode};
 pub use material::Material;
 pub use trial::{Trial, errors};
 
@@ -51,15 +54,19 @@ pub struct Decision {
     pub spectral_radius: Option<f64>,
     /// Jacobians along the run by which stability was judged.
     pub samples: usize,
-    pub evaluations_per_step: f64,
-    pub operations_per_step: u64,
+    pub cost: Cost,
+    pub certificate: Certificate,
+    /// The largest error that was asked for.
+    pub tolerance: f64,
     /// Everything that was tried, in order.
     pub trials: Vec<Trial>,
     pub warnings: Vec<String>,
 }
 
-/// Up to this many states partitions are cheap enough to be looked for always.
+/// Up to this many states it is cheap enough to look for partitions, and for less than them, always.
 const SMALL: usize = 100;
+/// rho of (5.1), the boldest first: the run is the judge, and the bold one is much cheaper where it passes.
+const SPARSING: [f64; 2] = [1.0, 0.1];
 
 /// Choose.
 pub fn decide(
@@ -79,8 +86,15 @@ pub fn decide(
         if material.n <= SMALL || !judge.satisfied() {
             judge.try_out(&finder.partitions());
         }
-        if !judge.satisfied() {
-            judge.try_out(&finder.sparsed());
+        for rho in SPARSING {
+            if !judge.satisfied() {
+                judge.try_out(&finder.sparsed(rho));
+            }
+        }
+        if material.n <= SMALL
+            && let Some(best) = judge.cheapest()
+        {
+            judge.try_out(&finder.trimmed(&best));
         }
     }
     judge.warnings.append(&mut finder.warnings);

@@ -1,7 +1,7 @@
 //! Trials: plans made of candidates, priced, run with the code that ships, compared with the accurate solution.
 
 use super::candidates::Candidate;
-use super::{Decision, Material, Wish};
+use super::{Certificate, Cost, Decision, Material, Wish};
 use crate::analysis::{Mask, stale};
 use crate::cli::JacobianPolicy;
 use crate::error::Error;
@@ -29,7 +29,7 @@ pub struct Trial {
 }
 
 /// Prices this near to each other are equal.
-const EQUAL_PRICE: f64 = 1.05;
+const EQUAL_PRICE: f64 = 1.1;
 /// Seconds per multiply-add of the solver, roughly; it only has to weigh against evaluations.
 const OPERATION: f64 = 1e-9;
 /// A directional derivative is taken if it costs less than this many evaluations.
@@ -43,8 +43,7 @@ const MOST_TRIALS: usize = 60;
 struct Priced {
     candidate: Candidate,
     plan: Plan,
-    evaluations: f64,
-    operations: u64,
+    cost: Cost,
     price: f64,
 }
 
@@ -83,8 +82,16 @@ impl<'a> Judge<'a> {
     pub fn satisfied(&self) -> bool {
         (0..self.trials.len()).any(|i| {
             let good = self.results[i].is_some() && self.error_of(i) <= self.wish.tolerance;
-            good && self.priced[i].evaluations <= 1.0
+            good && self.priced[i].cost.evaluations_per_step <= 1.0
         })
+    }
+
+    /// The cheapest within the tolerance so far.
+    pub fn cheapest(&self) -> Option<Candidate> {
+        let good = (0..self.trials.len())
+            .filter(|&i| self.results[i].is_some() && self.error_of(i) <= self.wish.tolerance);
+        let best = good.min_by(|&a, &b| self.priced[a].price.total_cmp(&self.priced[b].price))?;
+        Some(self.priced[best].candidate.clone())
     }
 
     fn error_of(&self, i: usize) -> f64 {
@@ -172,8 +179,9 @@ impl<'a> Judge<'a> {
             errors,
             spectral_radius: one.candidate.spectral_radius,
             samples: self.material.samples(),
-            evaluations_per_step: one.evaluations,
-            operations_per_step: one.operations,
+            cost: one.cost,
+            certificate: Certificate::new(self.material, &one.candidate),
+            tolerance: self.wish.tolerance,
             plan: one.plan,
             candidate: one.candidate,
             simulated,
@@ -198,7 +206,9 @@ impl<'a> Judge<'a> {
         let material = self.material;
         let fits = |one: &Priced| match budget {
             Budget::Time(seconds) => seconds_per_step(material, one) <= seconds,
-            Budget::Evaluations(count) => one.evaluations * one.plan.step.substeps as f64 <= count,
+            Budget::Evaluations(count) => {
+                one.cost.evaluations_per_step * one.plan.step.substeps as f64 <= count
+            }
         };
         if let Some(cheapest) = priced.first().filter(|_| !priced.iter().any(fits)) {
             self.unaffordable = Some(format!(
@@ -206,7 +216,7 @@ impl<'a> Judge<'a> {
                  a communication step; allow more with --budget, or take a longer --step",
                 cheapest.candidate.label,
                 policy_name(cheapest.plan.jacobian.policy),
-                cheapest.evaluations * cheapest.plan.step.substeps as f64,
+                cheapest.cost.evaluations_per_step * cheapest.plan.step.substeps as f64,
                 format_duration(seconds_per_step(material, cheapest)),
             ));
         }
@@ -234,7 +244,8 @@ fn round_down(value: f64) -> f64 {
 
 /// Of a communication step, as predicted.
 fn seconds_per_step(material: &Material, one: &Priced) -> f64 {
-    let step = one.evaluations * material.studied.evaluation_time + one.operations as f64 * OPERATION;
+    let step = one.cost.evaluations_per_step * material.studied.evaluation_time
+        + one.cost.operations_per_step as f64 * OPERATION;
     step * one.plan.step.substeps as f64
 }
 
@@ -242,9 +253,9 @@ fn trial(one: &Priced) -> Trial {
     Trial {
         label: one.candidate.label.clone(),
         policy: policy_name(one.plan.jacobian.policy),
-        kept_nonzeros: one.candidate.kept.iter().filter(|&&kept| kept).count(),
-        evaluations_per_step: one.evaluations,
-        operations_per_step: one.operations,
+        kept_nonzeros: one.cost.kept_nonzeros,
+        evaluations_per_step: one.cost.evaluations_per_step,
+        operations_per_step: one.cost.operations_per_step,
         error: None,
         failed: None,
         chosen: false,
@@ -259,47 +270,70 @@ fn policy_name(policy: Policy) -> String {
     }
 }
 
+/// A plan without its Jacobian policy.
+pub struct Draft {
+    plan: Plan,
+    kept: usize,
+    /// Evaluations that a colour costs.
+    per_colour: f64,
+    operations: lu::Operations,
+}
+
+impl Draft {
+    pub fn new(material: &Material, kept: &[bool]) -> Draft {
+        let samples: Vec<Vec<f64>> =
+            material.studied.samples.iter().map(|sample| sample.jacobian.clone()).collect();
+        let negligible = negligible(material, kept);
+        let (jacobian, elimination) = plan_parts(&material.pattern, kept, &negligible, material.h, &samples);
+        let operations = lu::operations(&elimination);
+        let mut plan = material.subject.plan.clone();
+        plan.states.nominals.clone_from(&material.scales);
+        plan.jacobian = jacobian;
+        plan.elimination = elimination;
+        let evaluation = material.studied.evaluation_time;
+        let per_colour = match material.studied.directional_time {
+            Some(directional) if directional < CHEAPER * evaluation => {
+                plan.jacobian.source = Source::Directional;
+                // A measurement, but it goes into the certificate: coarse enough to repeat itself.
+                2f64.powf((directional / evaluation).log2().round())
+            }
+            _ => 1.0,
+        };
+        Draft { plan, kept: kept.iter().filter(|&&kept| kept).count(), per_colour, operations }
+    }
+
+    pub fn cost(&self, policy: Policy) -> Cost {
+        let colours = self.plan.jacobian.colours.len();
+        let fresh = match policy {
+            Policy::Every => colours,
+            Policy::Rolling { per_step } => per_step as usize,
+            Policy::Frozen => 0,
+        };
+        let refactored = policy != Policy::Frozen && colours > 0;
+        Cost {
+            kept_nonzeros: self.kept,
+            factor_nonzeros: self.plan.elimination.cols.len() + self.plan.elimination.outer.len(),
+            evaluations_per_step: 1.0 + fresh as f64 * self.per_colour,
+            operations_per_step: self.operations.solve
+                + if refactored { self.operations.refactor } else { 0 },
+        }
+    }
+}
+
 /// The candidate with each Jacobian policy that makes sense.
 fn plans(material: &Material, candidate: &Candidate, wish: &Wish) -> Vec<Priced> {
-    let samples: Vec<Vec<f64>> =
-        material.studied.samples.iter().map(|sample| sample.jacobian.clone()).collect();
-    let negligible = negligible(material, candidate);
-    let (jacobian, elimination) =
-        plan_parts(&material.pattern, &candidate.kept, &negligible, material.h, &samples);
-    let mut plan = material.subject.plan.clone();
-    plan.states.nominals.clone_from(&material.scales);
-    plan.jacobian = jacobian;
-    plan.elimination = elimination;
-    let evaluation = material.studied.evaluation_time;
-    let per_colour = match material.studied.directional_time {
-        Some(directional) if directional < CHEAPER * evaluation => {
-            plan.jacobian.source = Source::Directional;
-            // A measurement, but it goes into the certificate: coarse enough to repeat itself.
-            2f64.powf((directional / evaluation).log2().round())
-        }
-        _ => 1.0,
+    let draft = Draft::new(material, &candidate.kept);
+    let colours = draft.plan.jacobian.colours.len();
+    // Rounded to a power of 16, so that the same model is priced the same way every time.
+    let evaluation = 16f64.powf((material.studied.evaluation_time * 1e9).max(1.0).log(16.0).round()) * 1e-9;
+    let priced = |policy| {
+        let mut plan = draft.plan.clone();
+        plan.jacobian.policy = policy;
+        let cost = draft.cost(policy);
+        let price = cost.evaluations_per_step * evaluation + cost.operations_per_step as f64 * OPERATION;
+        Priced { candidate: candidate.clone(), plan, cost, price }
     };
-    let colours = plan.jacobian.colours.len();
-    let operations = lu::operations(&plan.elimination);
-    policies(material, candidate, wish, colours)
-        .into_iter()
-        .map(|policy| {
-            let mut plan = plan.clone();
-            plan.jacobian.policy = policy;
-            let fresh = match policy {
-                Policy::Every => colours,
-                Policy::Rolling { per_step } => per_step as usize,
-                Policy::Frozen => 0,
-            };
-            let evaluations = 1.0 + fresh as f64 * per_colour;
-            let refactored = policy != Policy::Frozen && colours > 0;
-            let operations = operations.solve + if refactored { operations.refactor } else { 0 };
-            // Rounded to a power of 16, so that the same model is priced the same way every time.
-            let evaluation = 16f64.powf((evaluation * 1e9).max(1.0).log(16.0).round()) * 1e-9;
-            let price = evaluations * evaluation + operations as f64 * OPERATION;
-            Priced { candidate: candidate.clone(), plan, evaluations, operations, price }
-        })
-        .collect()
+    policies(material, candidate, wish, colours).into_iter().map(priced).collect()
 }
 
 fn policies(material: &Material, candidate: &Candidate, wish: &Wish, colours: usize) -> Vec<Policy> {
@@ -341,19 +375,19 @@ fn stable_when_stale(material: &Material, candidate: &Candidate) -> bool {
 }
 
 /// Entries that are not kept and, at every sample, far below the smallest kept one of their row.
-fn negligible(material: &Material, candidate: &Candidate) -> Vec<bool> {
+fn negligible(material: &Material, kept: &[bool]) -> Vec<bool> {
     let pattern = &material.pattern;
     let mut negligible = vec![false; pattern.len()];
     for row in 0..material.n {
         let entries = pattern.range(row);
-        if !entries.clone().any(|entry| candidate.kept[entry]) {
+        if !entries.clone().any(|entry| kept[entry]) {
             continue;
         }
-        for entry in entries.clone().filter(|&entry| !candidate.kept[entry]) {
+        for entry in entries.clone().filter(|&entry| !kept[entry]) {
             negligible[entry] = material.studied.samples.iter().all(|sample| {
                 let size = |entry: usize| sample.jacobian[entry].abs() * material.scales[pattern.col(entry)];
-                let kept = entries.clone().filter(|&other| candidate.kept[other]).map(size);
-                size(entry) <= NEGLIGIBLE * kept.fold(f64::INFINITY, f64::min)
+                let least = entries.clone().filter(|&other| kept[other]).map(size);
+                size(entry) <= NEGLIGIBLE * least.fold(f64::INFINITY, f64::min)
             });
         }
     }

@@ -26,8 +26,6 @@ pub struct Figures {
     /// Quantities that were compared, drawn or not, and what they are: "output", "state".
     pub compared: usize,
     pub noun: &'static str,
-    /// The chosen plan's error is above the tolerance.
-    pub missed: bool,
     pub spectrum: Option<Spectrum>,
     pub inputs: Vec<Port>,
     pub diagnostics: Vec<Port>,
@@ -122,7 +120,6 @@ impl Figures {
             curves: order.iter().map(curve).collect(),
             compared: watched.len(),
             noun: if subject.outputs.is_empty() { "state" } else { "output" },
-            missed: missed(decision),
             spectrum: spectrum(studied, decision),
             inputs: inputs.collect(),
             diagnostics: diagnostics
@@ -141,12 +138,6 @@ impl Figures {
                 .any(|entry| entry.name == "documentation/index.html"),
         }
     }
-}
-
-/// The decision says so in a warning; it keeps no tolerance.
-fn missed(decision: &Decision) -> bool {
-    decision.error.is_some()
-        && decision.warnings.iter().any(|warning| warning.contains("more than the tolerance"))
 }
 
 /// Points to draw: all of a short run. Of a long one, in every stretch of time, those where a drawn curve is least and

@@ -1,6 +1,6 @@
 use super::figures::{Curve, Figures, Port, Spectrum};
 use super::*;
-use crate::decide::Candidate;
+use crate::decide::{Candidate, Certificate, Cost, WorstMode};
 use crate::structure::plan_parts;
 use crate::summary::{NamedError, StepTime};
 use crate::worker::{Simulated, StructureFound};
@@ -67,8 +67,9 @@ fn decision() -> Decision {
         error: Some(0.002),
         spectral_radius: Some(0.5),
         samples: 3,
-        evaluations_per_step: 2.0,
-        operations_per_step: 12_345,
+        cost: Cost::default(),
+        certificate: Certificate::default(),
+        tolerance: 0.01,
         trials: vec![
             trial("first", None, Some(NASTY), false),
             trial("second", Some(0.002), None, true),
@@ -97,6 +98,7 @@ fn summary() -> Summary {
         implicit_states: 2,
         nonzeros: 4,
         kept_nonzeros: 4,
+        factor_nonzeros: 5,
         blocks: 1,
         largest_block: 2,
         tears: 0,
@@ -112,7 +114,21 @@ fn summary() -> Summary {
         step_reason: NASTY.into(),
         substeps: 1,
         spectral_radius: Some(0.5),
+        certificate: Certificate {
+            worst_mode: Some(WorstMode { re: -1.0, im: 2.0, amplification: 0.5, states: names() }),
+            d1: Some(0.1),
+            d2: Some(0.2),
+            shift_bound: Some(0.3),
+            acceptance: Some(0.4),
+            step_margin: Some(2.0),
+            fully_implicit: Cost {
+                evaluations_per_step: 3.0,
+                operations_per_step: 54_321,
+                ..Cost::default()
+            },
+        },
         error: decision.error,
+        tolerance: decision.tolerance,
         errors: vec![NamedError { name: NASTY.into(), error: 0.002 }],
         verified_from: 0.0,
         verified_to: 1.0,
@@ -136,7 +152,6 @@ fn summary() -> Summary {
             }],
             compared: 1,
             noun: "output",
-            missed: false,
             spectrum: Some(Spectrum {
                 h: 1e-3,
                 samples: 2,
@@ -218,7 +233,7 @@ fn the_certificate_is_free_of_measurements() {
 #[test]
 fn a_missed_tolerance_is_the_headline() {
     let mut missed = summary();
-    missed.figures.missed = true;
+    missed.tolerance = 0.001;
     let page = certificate(&missed, &decision());
     assert!(page.contains("<p class=\"verdict missed\"><b>The tolerance is missed.</b>"));
 }
@@ -232,6 +247,7 @@ fn nothing_to_draw_is_said() {
         error: None,
         errors: vec![],
         spectral_radius: None,
+        certificate: Certificate::default(),
         step_time_ns: None,
         figures: Figures { noun: "output", ..Figures::default() },
         ..summary()

@@ -18,6 +18,7 @@ pub type Entries = BTreeMap<(u32, u32), f64>;
 pub struct Point {
     pub time: f64,
     pub x: Vec<f64>,
+    pub derivatives: Vec<f64>,
     pub entries: Entries,
     /// What rounding alone can do to an entry.
     pub noise: BTreeMap<(u32, u32), f64>,
@@ -154,7 +155,7 @@ impl Prober {
                 shifted[j as usize] = x[j as usize];
             }
         }
-        Ok(Some(Point { time, x: x.to_vec(), entries, noise, on_run }))
+        Ok(Some(Point { time, x: x.to_vec(), derivatives: base, entries, noise, on_run }))
     }
 
     /// Declared and found entries together.

@@ -75,6 +75,7 @@ pub struct StructureFound {
 pub struct Sample {
     pub time: f64,
     pub x: Vec<f64>,
+    pub derivatives: Vec<f64>,
     /// Aligned with `Studied::entries`.
     pub jacobian: Vec<f64>,
 }
@@ -160,6 +161,7 @@ impl Study {
                 .map(|point| Sample {
                     time: point.time,
                     x: point.x.clone(),
+                    derivatives: point.derivatives.clone(),
                     jacobian: entries
                         .iter()
                         .map(|&(row, col, _)| point.entries.get(&(row, col)).copied().unwrap_or(0.0))

@@ -1,0 +1,123 @@
+//! What the chosen plan was held against, in numbers that a reader can check.
+
+use super::candidates::{Candidate, unstable_at};
+use super::material::Material;
+use super::trial::Draft;
+use crate::analysis::acceptance::{Tolerance, accept};
+use crate::analysis::amplification::{self, dominant_states, exact_eigenvalue};
+use crate::analysis::perturbation::{bounds, perturbation};
+use crate::analysis::{Mask, dense};
+use faer::prelude::c64;
+use fmu_runtime::plan::Policy;
+use serde::Serialize;
+
+/// Largest values over the samples. What needs eigenvalues is absent where the model is too large for them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Certificate {
+    /// The mode nearest to growing.
+    pub worst_mode: Option<WorstMode>,
+    /// |sum| and root of |sum of squares| of the shifts of the step's eigenvalues by what was dropped: Theorem 4 of
+    /// the pipe document.
+    pub d1: Option<f64>,
+    pub d2: Option<f64>,
+    /// Below this, a shift cannot carry a mode that the step damps across the stability border: C1, and the root of C2, of (15).
+    pub shift_bound: Option<f64>,
+    /// Largest shift of an eigenvalue relative to what (5.1) of the sparsing document grants it at rho = 0.1;
+    /// up to 1 the sparsed step has the spectrum of the full one.
+    pub acceptance: Option<f64>,
+    /// The step could be this many times longer and still be stable at every sample; absent: no limit was found.
+    pub step_margin: Option<f64>,
+    /// The same model without mixed mode and sparsing: every row implicit, a fresh Jacobian in every step.
+    pub fully_implicit: Cost,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WorstMode {
+    /// Eigenvalue of the model, 1/s.
+    pub re: f64,
+    pub im: f64,
+    /// What one step multiplies it by.
+    pub amplification: f64,
+    /// Where it shows most.
+    pub states: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Cost {
+    pub kept_nonzeros: usize,
+    /// Slots of the factors, fill included.
+    pub factor_nonzeros: usize,
+    pub evaluations_per_step: f64,
+    pub operations_per_step: u64,
+}
+
+/// Modes slower than |h lambda| = this sit at the border by nature and say nothing about what was dropped.
+const SLOW: f64 = 0.3;
+/// Longer steps that are tried for the margin.
+const LONGER: [f64; 5] = [2.0, 3.0, 5.0, 10.0, 20.0];
+/// Up to this many states the margin is looked for.
+const MARGIN_STATES: usize = 100;
+const NAMED: usize = 4;
+
+impl Certificate {
+    pub fn new(material: &Material, candidate: &Candidate) -> Certificate {
+        let everything = Draft::new(material, &vec![true; material.pattern.len()]);
+        let mut certificate =
+            Certificate { fully_implicit: everything.cost(Policy::Every), ..Certificate::default() };
+        let n = material.n;
+        let mask = Mask::from_fn(n, |i, j| material.pattern.find(i, j).is_some_and(|e| candidate.kept[e]));
+        let mut nearest = f64::NEG_INFINITY;
+        for jacobian in &material.dense {
+            certificate.measure(material, jacobian, &mask);
+            let Ok(found) = amplification::modes(jacobian.as_ref(), &mask, material.h) else { continue };
+            let Some(mode) = found.worst.map(|worst| found.modes[worst]) else { continue };
+            let excess = mode.discrete.norm() / f64::max(1.0, (material.h * mode.continuous.re).exp());
+            if excess > nearest {
+                nearest = excess;
+                let r = amplification::amplification(jacobian.as_ref(), &mask, material.h);
+                let states = r.and_then(|r| dominant_states(r.as_ref(), mode.discrete, &material.scales));
+                let states = states.iter().flatten().take(NAMED);
+                certificate.worst_mode = Some(WorstMode {
+                    re: mode.continuous.re,
+                    im: mode.continuous.im.abs(),
+                    amplification: mode.discrete.norm(),
+                    states: states.map(|&(state, _)| material.names()[state].clone()).collect(),
+                });
+            }
+        }
+        let is_mixed = candidate.kept.iter().any(|kept| !kept);
+        if is_mixed && !material.dense.is_empty() && n <= MARGIN_STATES {
+            let limit = LONGER.iter().position(|times| unstable_at(material, &mask, times * material.h));
+            // The candidate was accepted with its own margin.
+            certificate.step_margin =
+                limit.map(|at| if at == 0 { super::candidates::MARGIN } else { LONGER[at - 1] });
+        }
+        certificate
+    }
+
+    /// How much longer the step could be.
+    pub fn margin_text(&self) -> Option<String> {
+        self.step_margin.map(|times| format!("stable up to a step {times} times longer"))
+    }
+
+    /// d1, d2, their bound and (5.1) at one sample.
+    fn measure(&mut self, material: &Material, jacobian: &faer::Mat<f64>, mask: &Mask) {
+        let h = material.h;
+        let largest = |now: Option<f64>, value: f64| Some(now.map_or(value, |now| now.max(value)));
+        if let Ok(moved) = perturbation(jacobian.as_ref(), mask, h) {
+            (self.d1, self.d2) = (largest(self.d1, moved.d1), largest(self.d2, moved.d2));
+        }
+        let Ok(lambda) = dense::eigenvalues(jacobian.as_ref()) else { return };
+        let bound = bounds(&lambda, h, SLOW).c1;
+        if bound.is_finite() {
+            self.shift_bound = Some(self.shift_bound.map_or(bound, |now| now.min(bound)));
+        }
+        let exact: Vec<c64> = lambda.iter().map(|&lambda| exact_eigenvalue(lambda, h)).collect();
+        let masked = amplification::amplification(jacobian.as_ref(), mask, h);
+        if let Ok(masked) = masked.and_then(|r| dense::eigenvalues(r.as_ref()))
+            && let Ok(verdict) = accept(&exact, &masked, Tolerance::default())
+        {
+            self.acceptance = largest(self.acceptance, verdict.ratio);
+        }
+    }
+}

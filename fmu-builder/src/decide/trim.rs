@@ -1,0 +1,127 @@
+//! Less of what is already good: entries are dropped from a stable mask as long as it stays stable.
+//!
+//! Rows first, those with the least in them: an explicit row costs nothing. Then single entries, the least first, in
+//! halves, then quarters, down to one. What would leave a row worse than explicit is put back ([`Drift`]). Whether
+//! the result is accurate enough is for the trial run to say.
+
+use super::candidates::MARGIN;
+use super::material::Material;
+use crate::analysis::amplification::{amplification, within_limits};
+use crate::analysis::drift::Drift;
+use crate::analysis::{Mask, dense};
+
+/// Masks tried for rows, and again for entries; each costs eigenvalues at a few samples.
+const TRIALS: usize = 120;
+/// Samples by which a mask is tried. What is found is judged by all.
+const SAMPLES: usize = 2;
+
+/// A smaller mask, if there is one.
+pub fn trimmed(material: &Material, kept: &[bool]) -> Option<Vec<bool>> {
+    let drift = Drift::new(&material.dense, &material.rates);
+    let sizes = sizes(material);
+    let mut trim = Trim { material, drift, kept: kept.to_vec(), trials: 0 };
+    if material.dense.is_empty() || !trim.is_stable(kept) {
+        return None;
+    }
+    trim.drop_rows(&sizes);
+    trim.drop_entries(&sizes);
+    (count(&trim.kept) < count(kept)).then_some(trim.kept)
+}
+
+fn count(kept: &[bool]) -> usize {
+    kept.iter().filter(|&&kept| kept).count()
+}
+
+/// h |J_ik| s_k / s_i, the largest over the samples.
+fn sizes(material: &Material) -> Vec<f64> {
+    let places: Vec<(usize, usize)> = material.pattern.places().collect();
+    let size = |entry: usize| {
+        let (row, col) = places[entry];
+        let values = material.studied.samples.iter().map(|sample| sample.jacobian[entry].abs());
+        material.h * values.fold(0.0, f64::max) * material.scales[col] / material.scales[row]
+    };
+    (0..places.len()).map(size).collect()
+}
+
+struct Trim<'a> {
+    material: &'a Material<'a>,
+    drift: Drift,
+    kept: Vec<bool>,
+    trials: usize,
+}
+
+impl Trim<'_> {
+    fn drop_rows(&mut self, sizes: &[f64]) {
+        let mut rows: Vec<(f64, Vec<usize>)> = (0..self.material.n)
+            .map(|row| self.material.pattern.range(row).filter(|&e| self.kept[e]).collect::<Vec<usize>>())
+            .map(|row| (row.iter().map(|&e| sizes[e]).sum(), row))
+            .filter(|(_, row)| !row.is_empty())
+            .collect();
+        rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+        self.drop(&rows.into_iter().map(|(_, row)| row).collect::<Vec<_>>());
+    }
+
+    fn drop_entries(&mut self, sizes: &[f64]) {
+        let mut entries: Vec<usize> = (0..self.kept.len()).filter(|&e| self.kept[e]).collect();
+        entries.sort_by(|&a, &b| sizes[a].total_cmp(&sizes[b]));
+        self.drop(&entries.into_iter().map(|entry| vec![entry]).collect::<Vec<_>>());
+    }
+
+    /// Drop as many of these groups as possible, trying many at once and then fewer.
+    fn drop(&mut self, groups: &[Vec<usize>]) {
+        let mut groups: Vec<&Vec<usize>> = groups.iter().collect();
+        self.trials = 0;
+        let mut chunk = groups.len().div_ceil(2);
+        while chunk > 0 {
+            let mut at = 0;
+            while at < groups.len() && self.trials < TRIALS {
+                let end = (at + chunk).min(groups.len());
+                if self.try_without(&groups[at..end]) {
+                    groups.drain(at..end);
+                } else {
+                    at = end;
+                }
+            }
+            chunk /= 2;
+        }
+    }
+
+    fn try_without(&mut self, groups: &[&Vec<usize>]) -> bool {
+        let mut trial = self.kept.clone();
+        groups.iter().flat_map(|group| group.iter()).for_each(|&entry| trial[entry] = false);
+        let trial = self.repaired(trial);
+        if count(&trial) >= count(&self.kept) {
+            return false;
+        }
+        self.trials += 1;
+        let is_stable = self.is_stable(&trial);
+        if is_stable {
+            self.kept = trial;
+        }
+        is_stable
+    }
+
+    fn repaired(&self, kept: Vec<bool>) -> Vec<bool> {
+        let pattern = &self.material.pattern;
+        let mut missing = Vec::new();
+        let keeps = |(row, col)| pattern.find(row, col).is_some_and(|entry| kept[entry]);
+        self.drift.repair(keeps, |(row, col)| missing.extend(pattern.find(row, col)));
+        let mut repaired = kept;
+        missing.into_iter().for_each(|entry| repaired[entry] = true);
+        repaired
+    }
+
+    /// With the longer step of the margin, which is the harder test; `judge` adds the step itself.
+    fn is_stable(&self, kept: &[bool]) -> bool {
+        let material = self.material;
+        let mask =
+            Mask::from_fn(material.n, |i, j| material.pattern.find(i, j).is_some_and(|entry| kept[entry]));
+        let h = MARGIN * material.h;
+        let stride = material.dense.len().div_ceil(SAMPLES);
+        material.dense.iter().zip(&material.spectra).step_by(stride).all(|(jacobian, lambda)| {
+            amplification(jacobian.as_ref(), &mask, h)
+                .and_then(|r| dense::eigenvalues(r.as_ref()))
+                .is_ok_and(|mu| within_limits(&mu, lambda, h))
+        })
+    }
+}
