@@ -70,8 +70,11 @@ pub struct Modes {
 
 /// Pair the eigenvalues of J and of R, and judge each mode.
 pub fn modes(j: MatRef<'_, f64>, mask: &Mask, h: f64) -> Result<Modes> {
-    let lambda = dense::eigenvalues(j)?;
-    let mu = dense::eigenvalues(amplification(j, mask, h)?.as_ref())?;
+    Ok(paired(&dense::eigenvalues(j)?, &dense::eigenvalues(amplification(j, mask, h)?.as_ref())?, h))
+}
+
+/// The same from the eigenvalues of J and of R.
+pub fn paired(lambda: &[c64], mu: &[c64], h: f64) -> Modes {
     let exact: Vec<c64> = lambda.iter().map(|&l| exact_eigenvalue(l, h)).collect();
     let n = mu.len();
     let pair = pairing(&Mat::from_fn(n, n, |i, k| (exact[i] - mu[k]).norm()));
@@ -84,12 +87,12 @@ pub fn modes(j: MatRef<'_, f64>, mask: &Mask, h: f64) -> Result<Modes> {
         stable: h * lambda[i].re <= SLACK,
         ok: excess(i) <= 1.0,
     });
-    Ok(Modes {
+    Modes {
         modes: modes.collect(),
         spectral_radius: mu.iter().fold(0.0, |r, z| f64::max(r, z.norm())),
-        stable: within_limits(&mu, &lambda, h),
+        stable: within_limits(mu, lambda, h),
         worst: (0..n).max_by(|&a, &b| excess(a).total_cmp(&excess(b)).then(b.cmp(&a))),
-    })
+    }
 }
 
 /// Is there a pairing in which no |μ| exceeds its λ's limit? With both sorted by size it is the

@@ -11,8 +11,9 @@
 //! dropped of terms that cancel, as in a stiff spring c (φ - q) with both ends in motion, it is h c φ': many times more. The
 //! eigenvalues of R may be right all the same; the spring's torque is not.
 //!
-//! Hence the rule: no row is left worse than if it were explicit, |Σ_dropped J_ik x_k'| <= max |x_i''| over the samples.
-//! [`Drift::repair`] puts entries back, the largest term first, until it holds.
+//! Hence the rule: no row is left worse than if it were explicit, |Σ_dropped J_ik x_k'| <= max |x_i''| over the samples. A row
+//! that is damped by J_ii < 0 forgets: g_i moves its state by g_i / |J_ii| and no further, and that much may be granted
+//! besides. [`Drift::repair`] puts entries back, the largest term first, until it holds.
 
 use faer::Mat;
 
@@ -27,20 +28,23 @@ struct Row {
     columns: Vec<usize>,
     /// By sample, then by column.
     terms: Vec<Vec<f64>>,
-    /// Largest |x_i''|.
+    /// Largest |x_i''|, or what the grant allows.
     limit: f64,
 }
 
 impl Drift {
-    /// From Jacobians and derivatives at the same points.
-    pub fn new(samples: &[Mat<f64>], rates: &[Vec<f64>]) -> Drift {
+    /// From Jacobians and derivatives at the same points. `grants` has for each state by how much it may be moved.
+    pub fn new(samples: &[Mat<f64>], rates: &[Vec<f64>], h: f64, grants: &[f64]) -> Drift {
         let n = samples.first().map_or(0, Mat::nrows);
         let pairs = || samples.iter().zip(rates).filter(|(j, rate)| j.nrows() == n && rate.len() == n);
         let row = |i: usize| {
             let columns: Vec<usize> = (0..n).filter(|&k| pairs().any(|(j, _)| j[(i, k)] != 0.0)).collect();
             let terms: Vec<Vec<f64>> =
                 pairs().map(|(j, rate)| columns.iter().map(|&k| j[(i, k)] * rate[k]).collect()).collect();
-            let limit = terms.iter().map(|terms| terms.iter().sum::<f64>().abs()).fold(0.0, f64::max);
+            let second = terms.iter().map(|terms| terms.iter().sum::<f64>().abs()).fold(0.0, f64::max);
+            let damping = pairs().map(|(j, _)| -j[(i, i)]).fold(f64::INFINITY, f64::min);
+            let granted = grants.get(i).map_or(0.0, |grant| grant * damping / h);
+            let limit = if granted.is_finite() { second.max(granted) } else { second };
             Row { columns, terms, limit }
         };
         Drift { rows: (0..n).map(row).collect() }
@@ -94,13 +98,30 @@ mod tests {
     fn ends_of_a_spring_stay_together() {
         let (c, b) = (1e6, 500.0);
         // States q, φ, v; q' = φ' = 1, v' = 0.1.
-        let drift =
-            Drift::new(&[mat(&[&[0.0, 0.0, 1.0], &[0.0, 0.0, 1.0], &[-c, c, -b]])], &[vec![1.0, 1.0, 0.1]]);
+        let drift = Drift::new(
+            &[mat(&[&[0.0, 0.0, 1.0], &[0.0, 0.0, 1.0], &[-c, c, -b]])],
+            &[vec![1.0, 1.0, 0.1]],
+            1e-3,
+            &[],
+        );
         assert_eq!(repaired(&drift, &[(2, 2), (2, 0)]), [(2, 0), (2, 1), (2, 2)]);
         assert_eq!(repaired(&drift, &[(2, 2), (2, 1)]), [(2, 0), (2, 1), (2, 2)]);
         assert_eq!(repaired(&drift, &[(2, 2)]), [(2, 2)]);
         assert_eq!(repaired(&drift, &[(2, 0), (2, 1)]), [(2, 0), (2, 1)]);
         assert_eq!(repaired(&drift, &[]), []);
+    }
+
+    /// A filter T x' = u - w - x whose inputs move alike: one alone moves x by h u', so it may go where that is granted.
+    #[test]
+    fn a_damped_row_may_be_moved_by_what_is_granted() {
+        let (t, h) = (2e-4, 1e-3);
+        let filter = mat(&[&[0.0, 0.0, 0.0], &[0.0, 0.0, 0.0], &[1.0 / t, -1.0 / t, -1.0 / t]]);
+        let rates = vec![5.0, 5.0, 0.0];
+        let drift = |grant: f64| {
+            Drift::new(std::slice::from_ref(&filter), std::slice::from_ref(&rates), h, &[0.0, 0.0, grant])
+        };
+        assert_eq!(repaired(&drift(0.99 * h * 5.0), &[(2, 0), (2, 2)]), [(2, 0), (2, 1), (2, 2)]);
+        assert_eq!(repaired(&drift(1.01 * h * 5.0), &[(2, 0), (2, 2)]), [(2, 0), (2, 2)]);
     }
 
     /// The formula of the header: for small h the step's deviation is h² (A - J) x' to third order.

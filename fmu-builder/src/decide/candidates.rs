@@ -2,7 +2,8 @@
 
 use super::{Material, Wish, trim};
 use crate::analysis::amplification::{self, Mode as Eigenmode, dominant_states};
-use crate::analysis::{Mask, drift, greedy, large, sparsing, step_advice};
+use crate::analysis::drift::Drift;
+use crate::analysis::{Mask, dense, greedy, large, sparsing, step_advice};
 use crate::cli::Mode;
 use crate::error::Error;
 use crate::quantity::format_duration;
@@ -88,7 +89,9 @@ impl<'a> Finder<'a> {
     /// Single entries dropped as far as (5.1) lets rho, where that leaves fewer.
     pub fn sparsed(&mut self, rho: f64) -> Vec<Candidate> {
         let free = self.pins.iter().all(Option::is_none);
-        let found: Vec<Candidate> = sparsed(self.material, rho).into_iter().filter(|_| free).collect();
+        let drift = self.material.drift(self.wish.tolerance);
+        let found: Vec<Candidate> =
+            sparsed(self.material, &drift, rho).into_iter().filter(|_| free).collect();
         self.stable += found.len();
         found
     }
@@ -98,7 +101,11 @@ impl<'a> Finder<'a> {
         if self.pins.iter().any(Option::is_some) {
             return Vec::new();
         }
-        let Some(kept) = trim::trimmed(self.material, &candidate.kept) else { return Vec::new() };
+        let Some(kept) =
+            trim::trimmed(self.material, self.material.drift(self.wish.tolerance), &candidate.kept)
+        else {
+            return Vec::new();
+        };
         let Verdict::Stable(spectral_radius) = judge(self.material, &[], &kept) else { return Vec::new() };
         let label = format!("{}, trimmed", candidate.label);
         vec![Candidate { label, kept, spectral_radius, warning: None }]
@@ -151,7 +158,7 @@ impl<'a> Finder<'a> {
                 format_duration(0.1 / growing)
             ));
         }
-        let found = step_advice::step_advice(&material.dense, h).ok();
+        let found = step_advice::step_advice(&material.spectra, h).ok();
         let unresolved = found.iter().flat_map(|found| &found.unresolved);
         if let Some(fastest) = unresolved.max_by(|a, b| a.lambda.norm().total_cmp(&b.lambda.norm())) {
             advice.push(format!(
@@ -365,7 +372,9 @@ fn spread(material: &Material, mask: &Mask, h: f64, most: usize) -> Spread {
     let mut loosest: Option<(usize, Eigenmode)> = None;
     let stride = material.dense.len().div_ceil(most).max(1);
     for (sample, jacobian) in material.dense.iter().enumerate().step_by(stride) {
-        let Ok(judged) = amplification::modes(jacobian.as_ref(), mask, h) else { continue };
+        let r = amplification::amplification(jacobian.as_ref(), mask, h);
+        let Ok(mu) = r.and_then(|r| dense::eigenvalues(r.as_ref())) else { continue };
+        let judged = amplification::paired(&material.spectra[sample], &mu, h);
         found.radius = f64::max(found.radius, judged.spectral_radius);
         for mode in &judged.modes {
             let size = h * mode.continuous.norm();
@@ -408,7 +417,7 @@ fn explain(material: &Material, mask: &Mask, h: f64, jacobian: &Mat<f64>, worst:
         String::new()
     };
     let limit =
-        step_advice::step_advice(&material.dense, material.h).ok().map(|advice| advice.explicit_limit);
+        step_advice::step_advice(&material.spectra, material.h).ok().map(|advice| advice.explicit_limit);
     let shorter = match limit.filter(|limit| limit.is_finite() && *limit > 1e-6 * material.h) {
         Some(limit) => format!(
             "--step {} or less, where even explicit Euler is stable",
@@ -439,7 +448,7 @@ fn complex(re: f64, im: f64) -> String {
 }
 
 /// Single entries dropped, where that leaves fewer.
-fn sparsed(material: &Material, rho: f64) -> Option<Candidate> {
+fn sparsed(material: &Material, drift: &Drift, rho: f64) -> Option<Candidate> {
     let n = material.n;
     if !(3..=SPARSING).contains(&n) || material.dense.is_empty() {
         return None;
@@ -453,8 +462,7 @@ fn sparsed(material: &Material, rho: f64) -> Option<Candidate> {
         .step_by(stride)
         .flat_map(|jacobian| [jacobian.clone(), faer::Scale(MARGIN) * jacobian])
         .collect();
-    let drift = drift::Drift::new(&material.dense, &material.rates);
-    let found = sparsing::sparsing(&samples, material.h, None, &drift, sparsing::Search::new(rho)).ok()?;
+    let found = sparsing::sparsing(&samples, material.h, None, drift, sparsing::Search::new(rho)).ok()?;
     let kept: Vec<bool> = material.pattern.places().map(|(row, col)| found.mask.keeps(row, col)).collect();
     let count = kept.iter().filter(|&&kept| kept).count();
     if count == kept.len() {

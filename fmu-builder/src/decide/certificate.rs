@@ -5,7 +5,7 @@ use super::material::Material;
 use super::trial::Draft;
 use crate::analysis::acceptance::{Tolerance, accept};
 use crate::analysis::amplification::{self, dominant_states, exact_eigenvalue};
-use crate::analysis::perturbation::{bounds, perturbation};
+use crate::analysis::perturbation::{Perturbation, bounds, perturbation};
 use crate::analysis::{Mask, dense};
 use faer::prelude::c64;
 use fmu_runtime::plan::Policy;
@@ -59,65 +59,77 @@ const LONGER: [f64; 5] = [2.0, 3.0, 5.0, 10.0, 20.0];
 const MARGIN_STATES: usize = 100;
 const NAMED: usize = 4;
 
+/// Eigenvalues at one sample.
+#[derive(Clone, Debug, Default)]
+pub struct Spectra {
+    /// Of the Jacobian.
+    pub model: Vec<c64>,
+    /// Of one step.
+    pub step: Vec<c64>,
+}
+
 impl Certificate {
-    pub fn new(material: &Material, candidate: &Candidate) -> Certificate {
+    pub fn new(material: &Material, candidate: &Candidate) -> (Certificate, Vec<Spectra>) {
         let everything = Draft::new(material, &vec![true; material.pattern.len()]);
         let mut certificate =
             Certificate { fully_implicit: everything.cost(Policy::Every), ..Certificate::default() };
-        let n = material.n;
-        let mask = Mask::from_fn(n, |i, j| material.pattern.find(i, j).is_some_and(|e| candidate.kept[e]));
-        let mut nearest = f64::NEG_INFINITY;
-        for jacobian in &material.dense {
-            certificate.measure(material, jacobian, &mask);
-            let Ok(found) = amplification::modes(jacobian.as_ref(), &mask, material.h) else { continue };
-            let Some(mode) = found.worst.map(|worst| found.modes[worst]) else { continue };
-            let excess = mode.discrete.norm() / f64::max(1.0, (material.h * mode.continuous.re).exp());
-            if excess > nearest {
-                nearest = excess;
-                let r = amplification::amplification(jacobian.as_ref(), &mask, material.h);
-                let states = r.and_then(|r| dominant_states(r.as_ref(), mode.discrete, &material.scales));
-                let states = states.iter().flatten().take(NAMED);
-                certificate.worst_mode = Some(WorstMode {
-                    re: mode.continuous.re,
-                    im: mode.continuous.im.abs(),
-                    amplification: mode.discrete.norm(),
-                    states: states.map(|&(state, _)| material.names()[state].clone()).collect(),
-                });
-            }
-        }
+        let (n, h) = (material.n, material.h);
         let is_mixed = candidate.kept.iter().any(|kept| !kept);
+        let mask = Mask::from_fn(n, |i, j| material.pattern.find(i, j).is_some_and(|e| candidate.kept[e]));
+        let mut spectra = Vec::new();
+        let mut nearest = f64::NEG_INFINITY;
+        for (jacobian, lambda) in material.dense.iter().zip(&material.spectra) {
+            let exact: Vec<c64> = lambda.iter().map(|&lambda| exact_eigenvalue(lambda, h)).collect();
+            let Ok(r) = amplification::amplification(jacobian.as_ref(), &mask, h) else { continue };
+            let mu = match is_mixed {
+                true => dense::eigenvalues(r.as_ref()).unwrap_or_default(),
+                false => exact.clone(),
+            };
+            if let Ok(moved) = perturbation(jacobian.as_ref(), &mask, h) {
+                certificate.measure(moved, bounds(lambda, h, SLOW).c1);
+            }
+            if let Ok(verdict) = accept(&exact, &mu, Tolerance::default()) {
+                certificate.acceptance = largest(certificate.acceptance, verdict.ratio);
+            }
+            let found = amplification::paired(lambda, &mu, h);
+            if let Some(mode) = found.worst.map(|worst| found.modes[worst]) {
+                let excess = mode.discrete.norm() / f64::max(1.0, (h * mode.continuous.re).exp());
+                if excess > nearest {
+                    nearest = excess;
+                    let states = dominant_states(r.as_ref(), mode.discrete, &material.scales);
+                    let states = states.iter().flatten().take(NAMED);
+                    certificate.worst_mode = Some(WorstMode {
+                        re: mode.continuous.re,
+                        im: mode.continuous.im.abs(),
+                        amplification: mode.discrete.norm(),
+                        states: states.map(|&(state, _)| material.names()[state].clone()).collect(),
+                    });
+                }
+            }
+            spectra.push(Spectra { model: lambda.clone(), step: mu });
+        }
         if is_mixed && !material.dense.is_empty() && n <= MARGIN_STATES {
-            let limit = LONGER.iter().position(|times| unstable_at(material, &mask, times * material.h));
+            let limit = LONGER.iter().position(|times| unstable_at(material, &mask, times * h));
             // The candidate was accepted with its own margin.
             certificate.step_margin =
                 limit.map(|at| if at == 0 { super::candidates::MARGIN } else { LONGER[at - 1] });
         }
-        certificate
+        (certificate, spectra)
+    }
+
+    fn measure(&mut self, moved: Perturbation, bound: f64) {
+        (self.d1, self.d2) = (largest(self.d1, moved.d1), largest(self.d2, moved.d2));
+        if bound.is_finite() {
+            self.shift_bound = Some(self.shift_bound.map_or(bound, |now| now.min(bound)));
+        }
     }
 
     /// How much longer the step could be.
     pub fn margin_text(&self) -> Option<String> {
         self.step_margin.map(|times| format!("stable up to a step {times} times longer"))
     }
+}
 
-    /// d1, d2, their bound and (5.1) at one sample.
-    fn measure(&mut self, material: &Material, jacobian: &faer::Mat<f64>, mask: &Mask) {
-        let h = material.h;
-        let largest = |now: Option<f64>, value: f64| Some(now.map_or(value, |now| now.max(value)));
-        if let Ok(moved) = perturbation(jacobian.as_ref(), mask, h) {
-            (self.d1, self.d2) = (largest(self.d1, moved.d1), largest(self.d2, moved.d2));
-        }
-        let Ok(lambda) = dense::eigenvalues(jacobian.as_ref()) else { return };
-        let bound = bounds(&lambda, h, SLOW).c1;
-        if bound.is_finite() {
-            self.shift_bound = Some(self.shift_bound.map_or(bound, |now| now.min(bound)));
-        }
-        let exact: Vec<c64> = lambda.iter().map(|&lambda| exact_eigenvalue(lambda, h)).collect();
-        let masked = amplification::amplification(jacobian.as_ref(), mask, h);
-        if let Ok(masked) = masked.and_then(|r| dense::eigenvalues(r.as_ref()))
-            && let Ok(verdict) = accept(&exact, &masked, Tolerance::default())
-        {
-            self.acceptance = largest(self.acceptance, verdict.ratio);
-        }
-    }
+fn largest(now: Option<f64>, value: f64) -> Option<f64> {
+    Some(now.map_or(value, |now| now.max(value)))
 }

@@ -1,6 +1,7 @@
 //! What a decision is made of: the structure, the sampled Jacobians, what the model's calls cost.
 
 use crate::analysis::dense::eigenvalues;
+use crate::analysis::drift::Drift;
 use crate::analysis::large::SparseJacobian;
 use crate::source::Source;
 use crate::structure::{Pattern, Variation};
@@ -13,6 +14,9 @@ const DENSE: usize = 500;
 /// Dense samples are few enough that their eigenvalues take a second or so: n^3 each.
 const DENSE_WORK: f64 = 5e7;
 
+/// Share of the tolerance by which dropped entries may move a state: several rows add up in an output.
+const GRANT: f64 = 0.2;
+
 pub struct Material<'a> {
     pub subject: &'a Subject,
     pub studied: &'a Studied,
@@ -24,7 +28,9 @@ pub struct Material<'a> {
     pub dense: Vec<Mat<f64>>,
     /// The states' derivatives at the same points.
     pub rates: Vec<Vec<f64>>,
-    /// The Jacobians' eigenvalues.
+    /// How far each state moves along the run.
+    pub ranges: Vec<f64>,
+    /// The Jacobians' eigenvalues, one set for each.
     pub spectra: Vec<Vec<c64>>,
     /// One sample of a large model.
     pub sparse: Option<SparseJacobian>,
@@ -57,6 +63,11 @@ impl<'a> Material<'a> {
             samples.iter().step_by(stride).collect()
         };
         let rates = chosen.iter().map(|sample| sample.derivatives.clone()).collect();
+        let range = |state: usize| {
+            let values = studied.samples.iter().map(|sample| sample.x[state]);
+            values.clone().fold(f64::NEG_INFINITY, f64::max) - values.fold(f64::INFINITY, f64::min)
+        };
+        let ranges = (0..n).map(|state| range(state).max(0.0)).collect();
         let jacobian = |values: &[f64]| {
             let mut jacobian = Mat::zeros(n, n);
             for (&(row, col, _), &value) in studied.entries.iter().zip(values) {
@@ -65,19 +76,28 @@ impl<'a> Material<'a> {
             jacobian
         };
         let dense: Vec<Mat<f64>> = chosen.iter().map(|sample| jacobian(&sample.jacobian)).collect();
-        let spectra = dense.iter().filter_map(|jacobian| eigenvalues(jacobian.as_ref()).ok()).collect();
+        let spectra: Vec<Vec<c64>> =
+            dense.iter().map_while(|jacobian| eigenvalues(jacobian.as_ref()).ok()).collect();
+        // An eigenvalue problem without a solution has never been seen; what follows it is left out.
+        let dense: Vec<Mat<f64>> = dense.into_iter().take(spectra.len()).collect();
         let sparse = samples.last().filter(|_| n > DENSE).and_then(|sample| {
             let entries = studied.entries.iter().zip(&sample.jacobian);
             let entries = entries.map(|(&(row, col, _), &value)| (row as usize, col as usize, value));
             SparseJacobian::new(n, entries.collect()).ok()
         });
         let h = subject.plan.step.h;
-        Material { subject, studied, pattern, h, n, dense, rates, spectra, sparse, scales }
+        Material { subject, studied, pattern, h, n, dense, rates, ranges, spectra, sparse, scales }
     }
 
     /// Jacobians that stability is judged by.
     pub fn samples(&self) -> usize {
         self.dense.len().max(usize::from(self.sparse.is_some()))
+    }
+
+    /// What dropping entries may do to accuracy, before it is tried.
+    pub fn drift(&self, tolerance: f64) -> Drift {
+        let grants: Vec<f64> = self.ranges.iter().map(|range| GRANT * tolerance * range).collect();
+        Drift::new(&self.dense, &self.rates, self.h, &grants)
     }
 
     pub fn names(&self) -> &[String] {

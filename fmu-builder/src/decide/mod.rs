@@ -22,7 +22,7 @@ use candidates::Finder;
 use trial::Judge;
 
 pub use candidates::Candidate;
-pub use certificate::{Certificate, Cost, WorstMode};
+pub use certificate::{Certificate, Cost, Spectra, WorstMode};
 pub use material::Material;
 pub use trial::{Trial, errors};
 
@@ -56,6 +56,8 @@ pub struct Decision {
     pub samples: usize,
     pub cost: Cost,
     pub certificate: Certificate,
+    /// One for each sample, where the model is small enough.
+    pub spectra: Vec<Spectra>,
     /// The largest error that was asked for.
     pub tolerance: f64,
     /// Everything that was tried, in order.

@@ -174,13 +174,15 @@ impl<'a> Judge<'a> {
         let (simulated, errors) = self.results.swap_remove(best).unwrap_or_default();
         let one = self.priced.swap_remove(best);
         self.warnings.extend(one.candidate.warning.clone());
+        let (certificate, spectra) = Certificate::new(self.material, &one.candidate);
         Ok(Decision {
             error: largest(&errors),
             errors,
             spectral_radius: one.candidate.spectral_radius,
             samples: self.material.samples(),
             cost: one.cost,
-            certificate: Certificate::new(self.material, &one.candidate),
+            certificate,
+            spectra,
             tolerance: self.wish.tolerance,
             plan: one.plan,
             candidate: one.candidate,

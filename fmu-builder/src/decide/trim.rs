@@ -16,8 +16,7 @@ const TRIALS: usize = 120;
 const SAMPLES: usize = 2;
 
 /// A smaller mask, if there is one.
-pub fn trimmed(material: &Material, kept: &[bool]) -> Option<Vec<bool>> {
-    let drift = Drift::new(&material.dense, &material.rates);
+pub fn trimmed(material: &Material, drift: Drift, kept: &[bool]) -> Option<Vec<bool>> {
     let sizes = sizes(material);
     let mut trim = Trim { material, drift, kept: kept.to_vec(), trials: 0 };
     if material.dense.is_empty() || !trim.is_stable(kept) {

@@ -3,21 +3,18 @@
 //! Nothing measured on this machine is in here, so that the page inside the FMU may use all of it.
 
 use crate::analysis::step_advice::step_advice;
-use crate::analysis::{Mask, amplification::amplification, dense};
-use crate::decide::Decision;
+use crate::decide::{Decision, Spectra};
 use crate::pack;
 use crate::source::Source;
 use crate::worker::{Studied, Subject};
-use faer::Mat;
 use model_description::{Causality, Variability};
 
 /// Trajectories that are drawn, worst first.
 const PLOTS: usize = 8;
 /// Points of a trajectory, about.
 const POINTS: usize = 500;
-/// Eigenvalues cost n^3 at every sample.
+/// Up to this many states eigenvalues are drawn; more are a blot.
 const SPECTRUM: usize = 150;
-const SPECTRUM_WORK: f64 = 4e7;
 
 #[derive(Clone, Debug, Default)]
 pub struct Figures {
@@ -120,7 +117,7 @@ impl Figures {
             curves: order.iter().map(curve).collect(),
             compared: watched.len(),
             noun: if subject.outputs.is_empty() { "state" } else { "output" },
-            spectrum: spectrum(studied, decision),
+            spectrum: spectrum(decision),
             inputs: inputs.collect(),
             diagnostics: diagnostics
                 .into_iter()
@@ -166,47 +163,22 @@ fn thin(order: &[usize], reference: &[Vec<f64>], simulated: &[Vec<f64>]) -> Vec<
     points
 }
 
-fn spectrum(studied: &Studied, decision: &Decision) -> Option<Spectrum> {
+fn spectrum(decision: &Decision) -> Option<Spectrum> {
     let plan = &decision.plan;
     let (n, h) = (plan.states.names.len(), plan.step.h);
-    if n == 0 || n > SPECTRUM || decision.candidate.kept.len() != studied.entries.len() {
+    if n == 0 || n > SPECTRUM {
         return None;
     }
-    let finite =
-        studied.samples.iter().filter(|sample| sample.jacobian.iter().all(|value| value.is_finite()));
-    let samples: Vec<_> = finite.collect();
-    let affordable = (SPECTRUM_WORK / (n * n * n) as f64).clamp(4.0, 40.0) as usize;
-    let stride = samples.len().div_ceil(affordable).max(1);
-    let jacobians: Vec<Mat<f64>> = samples
-        .iter()
-        .step_by(stride)
-        .map(|sample| {
-            let mut jacobian = Mat::zeros(n, n);
-            for (&(row, col, _), &value) in studied.entries.iter().zip(&sample.jacobian) {
-                jacobian[(row as usize, col as usize)] = value;
-            }
-            jacobian
-        })
-        .collect();
-    let mut kept = vec![false; n * n];
-    for (&(row, col, _), _) in studied.entries.iter().zip(&decision.candidate.kept).filter(|&(_, &kept)| kept)
-    {
-        kept[row as usize * n + col as usize] = true;
-    }
-    let mask = Mask::from_fn(n, |i, j| kept[i * n + j]);
     let mut found = Spectrum { h, explicit_limit: f64::INFINITY, ..Spectrum::default() };
     let mut least = f64::INFINITY;
     let (mut most, mut fastest_turn) = (0.0, 0.0);
-    for jacobian in &jacobians {
-        let Ok(lambda) = dense::eigenvalues(jacobian.as_ref()) else { continue };
-        let radius = amplification(jacobian.as_ref(), &mask, h).and_then(|r| dense::eigenvalues(r.as_ref()));
-        let Ok(mu) = radius else { continue };
+    for Spectra { model: lambda, step: mu } in &decision.spectra {
         found.samples += 1;
         // Below this it is rounding of the largest.
         let largest = lambda.iter().fold(0.0, |largest, z| f64::max(largest, z.norm()));
         let zero = 1e-9 * largest;
         let mut growing = 0;
-        for z in &lambda {
+        for z in lambda {
             let size = z.norm();
             if size > zero {
                 least = least.min(size);
@@ -221,7 +193,8 @@ fn spectrum(studied: &Studied, decision: &Decision) -> Option<Spectrum> {
         found.growing = found.growing.max(growing);
         found.step.extend(mu.iter().map(|z| (z.re, z.im)));
     }
-    if let Ok(advice) = step_advice(&jacobians, h) {
+    let spectra: Vec<_> = decision.spectra.iter().map(|spectra| spectra.model.clone()).collect();
+    if let Ok(advice) = step_advice(&spectra, h) {
         found.explicit_limit = advice.explicit_limit;
     }
     let inverse = |rate: f64| (rate > 0.0 && rate.is_finite()).then(|| 1.0 / rate);

@@ -69,6 +69,7 @@ fn decision() -> Decision {
         samples: 3,
         cost: Cost::default(),
         certificate: Certificate::default(),
+        spectra: vec![],
         tolerance: 0.01,
         trials: vec![
             trial("first", None, Some(NASTY), false),
