@@ -51,7 +51,7 @@ impl Integrator {
             return Ok(false);
         }
         self.read_indicators()?;
-        if !crossed(&self.live.z, &self.work.z_new) {
+        if !crossed(&self.live.z, &self.work.z_new) || self.rehearsing {
             // Put-off events stay visible as a difference to the indicators of the last event.
             std::mem::swap(&mut self.live.z, &mut self.work.z_new);
             return Ok(false);

@@ -104,6 +104,8 @@ const WARNING: &CStr = c"logStatusWarning";
 
 /// A relative difference of the importer's time to ours, in steps, that is not rounding any more.
 const TIME_SLACK: f64 = 0.01;
+/// Steps that are tried before the first one.
+const REHEARSALS: usize = 3;
 
 impl Instance {
     /// Load the plan and the inner FMU from the exported FMU's resources folder.
@@ -273,7 +275,22 @@ impl Instance {
         }
         self.read_settable();
         self.phase = Phase::Step;
+        self.rehearse();
         Status::Ok
+    }
+
+    /// Try the first step and forget it, a few times, as a solver tries steps that it then refuses: the one that counts
+    /// finds code and data at hand, and takes hardly longer than the others.
+    fn rehearse(&mut self) {
+        let Some(begin) = self.integrator.begin_rehearsal() else { return };
+        let step = &self.integrator.plan.step;
+        let length = step.h * step.substeps as f64;
+        for _ in 0..REHEARSALS {
+            self.integrator.rewind(&begin);
+            let _ = self.do_step(begin.time, length);
+        }
+        self.integrator.rewind(&begin);
+        self.integrator.end_rehearsal(begin);
     }
 
     pub fn terminate(&mut self) -> Status {
@@ -344,7 +361,7 @@ impl Instance {
         }
         if let Err(fault) = self.integrator.advance(length, division) {
             self.integrator.restore();
-            status = self.fault(fault);
+            status = if self.integrator.rehearsing { Status::Error } else { self.fault(fault) };
         }
         if extrapolated {
             self.end_extrapolation();

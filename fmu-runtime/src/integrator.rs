@@ -23,6 +23,8 @@ pub struct Integrator {
     pub(crate) factors: Factors,
     pub(crate) differentiator: Differentiator,
     pub(crate) work: Workspace,
+    /// Steps do not count now: no event is handled, no step is completed.
+    pub(crate) rehearsing: bool,
 }
 
 /// All that changes from step to step: what a saved FMU state consists of, beside the inner FMU's own.
@@ -108,7 +110,15 @@ impl Integrator {
             z_new: vec![0.0; indicators],
             limit: plan.states.nominals.iter().map(|nominal| EXPLODED * nominal.max(1.0)).collect(),
         };
-        let mut integrator = Integrator { plan, inner, live: Live::default(), factors, differentiator, work };
+        let mut integrator = Integrator {
+            plan,
+            inner,
+            live: Live::default(),
+            factors,
+            differentiator,
+            work,
+            rehearsing: false,
+        };
         integrator.forget();
         Ok(integrator)
     }
@@ -145,7 +155,7 @@ impl Integrator {
         if self.live.x.is_empty() {
             return;
         }
-        let Integrator { plan, inner, live, factors, differentiator, work } = self;
+        let Integrator { plan, inner, live, factors, differentiator, work, .. } = self;
         let (h, time) = (plan.step.h, live.time);
         let ready = inner.get_derivatives(&mut work.r).is_usable()
             && differentiator
@@ -153,12 +163,32 @@ impl Integrator {
                 .is_ok()
             && live.jacobian.iter().all(|value| value.is_finite())
             && factors.refactor(h, &live.jacobian).is_ok();
+        let _ = inner.set_continuous_states(&live.x);
         if ready {
-            factors.solve(h, &work.r, &mut work.x_new);
             live.factored_for = h;
             live.setup_needed = false;
         }
-        let _ = inner.set_continuous_states(&live.x);
+    }
+
+    /// From now on steps do not count: no event is handled, none is completed. Gives what they start from, or nothing if
+    /// an event comes first anyhow.
+    pub fn begin_rehearsal(&mut self) -> Option<Live> {
+        let waits = self.live.in_event_mode || self.live.event_put_off || self.live.setup_needed;
+        self.rehearsing = !waits;
+        self.rehearsing.then(|| self.live.clone())
+    }
+
+    /// Back to where the rehearsal began.
+    pub fn rewind(&mut self, begin: &Live) {
+        self.live.clone_from(begin);
+        self.live.next_event = f64::INFINITY;
+        self.restore();
+    }
+
+    pub fn end_rehearsal(&mut self, begin: Live) {
+        self.rehearsing = false;
+        self.live = begin;
+        self.live.setup_needed = self.refactor().is_err();
     }
 
     /// How a communication step of length `length` will be cut.
@@ -248,7 +278,7 @@ impl Integrator {
 
     /// Tell the inner FMU that a step is complete; true if it asks for Event Mode.
     pub(crate) fn completed_step(&mut self) -> Result<bool, Fault> {
-        if !self.plan.model.completed_step_needed {
+        if !self.plan.model.completed_step_needed || self.rehearsing {
             return Ok(false);
         }
         let time = self.live.time;

@@ -15,7 +15,7 @@ use crate::plan::Policy;
 impl Integrator {
     /// Compute d and x_new for a step of length `h` that ends at `time`, and hand x_new to the inner FMU.
     pub(crate) fn step(&mut self, h: f64, time: f64) -> Result<(), Fault> {
-        let Integrator { plan, inner, live, factors, differentiator, work } = self;
+        let Integrator { plan, inner, live, factors, differentiator, work, .. } = self;
         let usable = |call, status: crate::status::Status| {
             if status.is_usable() { Ok(()) } else { Err(Fault::Inner { call, status, time }) }
         };
