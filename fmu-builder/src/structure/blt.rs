@@ -14,15 +14,25 @@ use super::pattern::Pattern;
 pub struct Blt {
     /// Rows without any entry: known at once.
     pub explicit: Vec<u32>,
-    /// The other rows, block by block; a block only needs what comes before it. States ascend in a block.
+    /// The other rows, block by block; a block only needs what comes before it. Blocks that could change places are
+    /// ordered by their shape: the solver handles alike neighbours together. States ascend in a block.
     pub blocks: Vec<Vec<u32>>,
 }
 
-/// O(rows + entries).
+/// O(rows + entries), and a sort of the blocks.
 pub fn blt(kept: &Pattern) -> Blt {
     let explicit = (0..kept.n() as u32).filter(|&i| kept.row(i as usize).is_empty()).collect();
     let mut blocks = components(kept);
     blocks.retain(|block| block.len() > 1 || !kept.row(block[0] as usize).is_empty());
+    // How many blocks must come before a row's, one after the other.
+    let mut level = vec![0; kept.n()];
+    for block in &blocks {
+        let needs = block.iter().flat_map(|&row| kept.row(row as usize));
+        let most = 1 + needs.map(|&column| level[column as usize]).max().unwrap_or(0);
+        block.iter().for_each(|&row| level[row as usize] = most);
+    }
+    let entries = |block: &[u32]| block.iter().map(|&row| kept.row(row as usize).len()).sum::<usize>();
+    blocks.sort_by_cached_key(|block| (level[block[0] as usize], block.len(), entries(block), block[0]));
     Blt { explicit, blocks }
 }
 
