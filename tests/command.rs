@@ -189,6 +189,7 @@ fn the_description_is_that_of_a_slave() {
             [
                 "fmuBuild.stepTime",
                 "fmuBuild.overruns",
+                "fmuBuild.allocations",
                 "fmuBuild.events",
                 "fmuBuild.carriedEvents",
                 "fmuBuild.errorEstimate"

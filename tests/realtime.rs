@@ -142,6 +142,8 @@ fn diagnostics_tell_of_the_step() {
     let time = fmu.real("fmuBuild.stepTime");
     assert!(time > 0.0 && time < 1.0, "{time}");
     assert!(fmu.integer("fmuBuild.overruns") <= 1000);
+    fmu.steps(1.001, 1e-3, 500);
+    assert_eq!(fmu.integer("fmuBuild.allocations"), 0);
     assert!(fmu.real("fmuBuild.errorEstimate") >= 0.0);
 }
 
@@ -149,9 +151,17 @@ fn diagnostics_tell_of_the_step() {
 #[test]
 fn bench_measures_a_step() {
     let exported = build("van-der-pol", "--step 1ms --mode implicit");
-    let json = succeed(["bench", exported.file.to_str().unwrap(), "--json", "--steps", "5000"]);
+    let page = exported.file.with_extension("html");
+    let words =
+        ["bench", exported.file.to_str().unwrap(), "--json", "--steps", "5000", "--realtime", "--report"];
+    let json = succeed(words.into_iter().chain([page.to_str().unwrap()]));
     let found: serde_json::Value = serde_json::from_str(&json).unwrap();
     let time = &found["step_time_ns"];
     let number = |name: &str| time[name].as_f64().unwrap_or_else(|| panic!("no {name} in {found}"));
     assert!(0.0 < number("p50") && number("p50") <= number("p99_9") && number("p99_9") <= number("max"));
+    assert_eq!(found["allocations"], 0);
+    // Real-time priority is a privilege; without it, the reason is told.
+    assert_eq!(found["scheduler"] == "fifo", found["warnings"].as_array().unwrap().is_empty(), "{found}");
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains("<svg") && page.contains("Requests for memory"));
 }

@@ -9,10 +9,11 @@ use crate::inputs::InputTable;
 use crate::lab::Lab;
 use crate::progress::Progress;
 use crate::quantity::{self, format_duration};
-use crate::summary::StepTime;
+use crate::report;
+use crate::summary::{StepTime, count, warning_lines};
 use crate::worker::Bench;
 use fmu_runtime::location::PLAN;
-use fmu_runtime::plan::{Plan, Role};
+use fmu_runtime::plan::{Plan, Quantity, Role};
 use serde::Serialize;
 
 #[derive(Clone, Debug, Serialize)]
@@ -26,11 +27,19 @@ pub struct Benchmark {
     pub worst_step: usize,
     pub deadline: f64,
     pub overruns: usize,
-    /// Of the model inside, and what a median step is of it.
+    /// Requests of the runtime for memory, inside 1000 steps.
+    pub allocations: Option<u64>,
+    /// "fifo" or "normal".
+    pub scheduler: &'static str,
+    /// Of the model inside, the fastest of many, and what the fastest percent of the steps take of it.
     pub evaluation_time_ns: Option<f64>,
     pub step_to_evaluation: Option<f64>,
+    pub warnings: Vec<String>,
     #[serde(skip)]
     histogram: Vec<(f64, usize)>,
+    /// Seconds, ascending.
+    #[serde(skip)]
+    pub sorted: Vec<f64>,
 }
 
 const STEPS: u64 = 100_000;
@@ -92,6 +101,12 @@ pub fn bench(args: &BenchArgs) -> Result<Benchmark, Error> {
         steps,
         patience: if args.steps.is_some() { 0.9 * limit } else { PATIENCE },
         pace: args.pace,
+        realtime: args.realtime,
+        allocations: plan
+            .diagnostics
+            .iter()
+            .find(|diagnostic| diagnostic.quantity == Quantity::Allocations)
+            .map(|diagnostic| diagnostic.reference),
     })?;
     lab.finish();
     if let Some(failed) = measured.failed {
@@ -107,7 +122,7 @@ pub fn bench(args: &BenchArgs) -> Result<Benchmark, Error> {
     let Some(step_time_ns) = StepTime::new(&sorted) else {
         return Err(Error::Request("no step was taken; ask for more with --steps".into()));
     };
-    Ok(Benchmark {
+    let benchmark = Benchmark {
         model: plan.model.name,
         steps: sorted.len(),
         step,
@@ -116,10 +131,18 @@ pub fn bench(args: &BenchArgs) -> Result<Benchmark, Error> {
         worst_step,
         deadline,
         overruns,
+        allocations: measured.allocations,
+        scheduler: if args.realtime && measured.no_realtime.is_none() { "fifo" } else { "normal" },
         evaluation_time_ns: evaluation,
-        step_to_evaluation: evaluation.map(|time| step_time_ns.p50 / time),
+        step_to_evaluation: evaluation.map(|time| sorted[sorted.len() / 100] * 1e9 / time),
+        warnings: measured.no_realtime.into_iter().collect(),
         histogram: histogram(&sorted),
-    })
+        sorted,
+    };
+    if let Some(path) = &args.report {
+        std::fs::write(path, report::benchmark(&benchmark)).map_err(Error::io("write", path))?;
+    }
+    Ok(benchmark)
 }
 
 fn column(description: &model_description::ModelDescription, plan: &Plan, name: &str) -> Option<Column> {
@@ -179,9 +202,18 @@ impl Benchmark {
                 format_duration(self.deadline)
             ),
         ];
+        if let Some(allocations) = self.allocations {
+            lines.push(format!(
+                "  memory was asked for {} in 1000 steps",
+                count(allocations as usize, "time")
+            ));
+        }
+        if self.scheduler == "fifo" {
+            lines.push("  at real-time priority (SCHED_FIFO)".into());
+        }
         if let (Some(time), Some(ratio)) = (self.evaluation_time_ns, self.step_to_evaluation) {
             lines.push(format!(
-                "  the median step is {ratio:.1} evaluations of the model, {} each",
+                "  an undisturbed step takes as long as {ratio:.1} evaluations of the model, {} each",
                 duration(time)
             ));
         }
@@ -195,6 +227,7 @@ impl Benchmark {
                 "#".repeat(length.round().max(1.0) as usize)
             ));
         }
+        lines.extend(warning_lines(&self.warnings));
         lines.join("\n")
     }
 }

@@ -223,9 +223,15 @@ pub struct BenchArgs {
     /// Take the steps in real time, as a test bench does
     #[arg(long)]
     pub pace: bool,
+    /// Run at real-time priority (SCHED_FIFO), where the system allows it
+    #[arg(long)]
+    pub realtime: bool,
     /// Input signals: a header `time,u1,u2`, then rows
     #[arg(long, value_name = "FILE.csv")]
     pub inputs: Option<PathBuf>,
+    /// Write a page with the figures and a histogram
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     /// Print as JSON
     #[arg(long)]
     pub json: bool,

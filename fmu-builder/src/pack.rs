@@ -38,6 +38,13 @@ pub fn add_diagnostics(plan: &mut Plan, source: &Source) -> Vec<model_descriptio
             "Steps that took longer than the time they simulate; counted from the first reading on",
         ),
         (
+            Quantity::Allocations,
+            "fmuBuild.allocations",
+            DiagnosticKind::Integer,
+            None,
+            "Requests for memory by steps, the model's own apart; counted from the first reading on",
+        ),
+        (
             Quantity::Events,
             "fmuBuild.events",
             DiagnosticKind::Integer,

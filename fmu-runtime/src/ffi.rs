@@ -7,7 +7,9 @@
 use crate::inner::Callbacks;
 use crate::instance::Instance;
 use crate::location::{self, PLAN};
+use crate::memory;
 use crate::status::Status;
+use std::alloc::{GlobalAlloc, Layout, System};
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -18,6 +20,38 @@ const CO_SIMULATION: i32 = 1;
 /// `fmi2LastSuccessfulTime`, `fmi2Terminated`
 const LAST_SUCCESSFUL_TIME: i32 = 2;
 const TERMINATED: i32 = 3;
+
+/// The system's allocator, counted.
+struct Counting;
+
+// SAFETY: everything is handed on to `System`, which keeps the contract.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        memory::note();
+        // SAFETY: promised by the caller.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        memory::note();
+        // SAFETY: promised by the caller.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        memory::note();
+        // SAFETY: promised by the caller.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: promised by the caller.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
 
 /// A panic reaching C would abort the host. It becomes `fmi2Fatal` instead, now and on every later call.
 fn guard(instance: *mut c_void, call: impl FnOnce(&mut Instance) -> Status) -> Status {

@@ -11,6 +11,7 @@ use crate::fault::Fault;
 use crate::inner::{Callbacks, Host, Inner, Instantiation, Kind};
 use crate::integrator::Integrator;
 use crate::location::{self, INNER, PLAN};
+use crate::memory;
 use crate::plan::Plan;
 use crate::status::Status;
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,7 @@ pub struct Instance {
     /// Wall-clock seconds of the last step, and steps that took longer than the time they simulate.
     step_time: f64,
     overruns: i32,
+    allocations: u64,
     /// Reading the clock costs as much as a small model: only once somebody asked for these.
     measure_time: bool,
     #[allow(clippy::vec_box)] // addresses are handed out
@@ -170,6 +172,7 @@ impl Instance {
             warned_about_step: false,
             step_time: 0.0,
             overruns: 0,
+            allocations: 0,
             measure_time: false,
             saved: Vec::new(),
             batch: Batch::default(),
@@ -321,6 +324,7 @@ impl Instance {
         self.terminated_by_model = false;
         self.step_time = 0.0;
         self.overruns = 0;
+        self.allocations = 0;
         Status::Ok
     }
 
@@ -328,7 +332,7 @@ impl Instance {
         if let Some(status) = self.illegal(Call::DoStep) {
             return status;
         }
-        let begin = self.measure_time.then(Instant::now);
+        let begin = self.measure_time.then(|| (Instant::now(), memory::requests()));
         if !(length > 0.0 && length.is_finite()) {
             return self.refuse(format_args!("the communication step is {length}; it must be positive"));
         }
@@ -366,7 +370,8 @@ impl Instance {
         if extrapolated {
             self.end_extrapolation();
         }
-        if let Some(begin) = begin {
+        if let Some((begin, requests)) = begin {
+            self.allocations += memory::requests() - requests;
             self.step_time = begin.elapsed().as_secs_f64();
             self.overruns += (self.step_time > length) as i32;
         }

@@ -15,6 +15,7 @@ pub mod integrator;
 pub mod jacobian;
 pub mod location;
 pub mod lu;
+pub mod memory;
 pub mod plan;
 pub mod status;
 mod step;

@@ -223,6 +223,8 @@ pub enum Quantity {
     StepTime,
     /// Integer: communication steps that took longer than their own length; counted once it was read.
     Overruns,
+    /// Integer: requests of the runtime for memory inside steps; counted once it was read.
+    Allocations,
     /// Integer: events handled since initialisation.
     Events,
     /// Integer: communication steps that ended with an event put off to the next.

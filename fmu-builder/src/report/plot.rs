@@ -250,7 +250,7 @@ pub fn step_spectrum(spectrum: &Spectrum) -> String {
 }
 
 /// Step times on a logarithmic axis; `sorted` seconds, each with the number of steps that it stands for.
-pub fn histogram(sorted: &[(f64, f64)], deadline: f64) -> String {
+pub fn histogram(sorted: &[(f64, f64)], deadline: f64, deadline_name: &str) -> String {
     let (top, bottom) = (22.0, 190.0);
     let positive: Vec<(f64, f64)> = sorted.iter().copied().filter(|&(time, _)| time > 0.0).collect();
     let (Some(first), Some(last)) = (positive.first(), positive.last()) else { return String::new() };
@@ -316,7 +316,7 @@ pub fn histogram(sorted: &[(f64, f64)], deadline: f64) -> String {
         let (anchor, shift) = if at > 0.8 * WIDTH { ("end", -5.0) } else { ("start", 5.0) };
         let _ = writeln!(
             out,
-            "<path class=\"mark\" d=\"M{at:.1} {top}V{bottom}\"/><text x=\"{:.1}\" y=\"{}\" text-anchor=\"{anchor}\">the step itself</text>",
+            "<path class=\"mark\" d=\"M{at:.1} {top}V{bottom}\"/><text x=\"{:.1}\" y=\"{}\" text-anchor=\"{anchor}\">{deadline_name}</text>",
             at + shift,
             top + 12.0
         );

@@ -24,12 +24,20 @@ pub struct Bench {
     pub patience: f64,
     /// Wait for each step's time to come, as a test bench does.
     pub pace: bool,
+    /// Ask for real-time priority.
+    pub realtime: bool,
+    /// Value reference of the FMU's count of requests for memory.
+    pub allocations: Option<u32>,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Measured {
-    /// Seconds of each step, in order.
+    /// Seconds of each step, in order, less the price of reading the clock.
     pub times: Vec<f64>,
+    /// Why there is no real-time priority though it was asked for.
+    pub no_realtime: Option<String>,
+    /// Requests for memory in as many steps again.
+    pub allocations: Option<u64>,
     /// The step that failed, and why.
     pub failed: Option<String>,
     /// Seconds of one evaluation of the model inside.
@@ -63,6 +71,10 @@ impl Bench {
         reporter.phase("fmi2DoStep");
         let length = self.plan.step.h * self.plan.step.substeps as f64;
         let mut measured = Measured { times: Vec::with_capacity(self.steps as usize), ..Measured::default() };
+        if self.realtime {
+            measured.no_realtime = real_time_priority().err();
+        }
+        let clock = timing::clock_price();
         let begin = Instant::now();
         for k in 0..self.steps {
             let time = start + k as f64 * length;
@@ -78,7 +90,7 @@ impl Bench {
             apply(&mut fmu, &mut signals, time);
             let step = Instant::now();
             let status = fmu.do_step(time, length);
-            measured.times.push(step.elapsed().as_secs_f64());
+            measured.times.push((step.elapsed().as_secs_f64() - clock).max(0.0));
             if !status.is_usable() {
                 measured.failed =
                     Some(format!("fmi2DoStep at t = {time} returned {}{}", status.name(), said(&log)));
@@ -90,6 +102,13 @@ impl Bench {
                     break;
                 }
             }
+        }
+        if measured.failed.is_none() {
+            let done = measured.times.len() as u64;
+            measured.allocations = self.allocations.and_then(|reference| {
+                let time = |k: u64| start + (done + k) as f64 * length;
+                allocations(&mut fmu, &mut signals, reference, time, length)
+            });
         }
         drop(fmu); // the model inside may allow one instance only
         measured.evaluation_time = self.evaluation_time(reporter).ok().filter(|&time| time > 0.0);
@@ -109,6 +128,52 @@ impl Bench {
         let mut session = Session::open(&subject, reporter)?;
         Ok(timing::measure(&mut session, &subject.plan, entries)?.0)
     }
+}
+
+/// Steps in which requests for memory are counted, apart from those that are timed: counting reads the clock.
+const COUNTED: u64 = 1000;
+
+fn allocations(
+    fmu: &mut Inner,
+    signals: &mut Option<Signals>,
+    reference: u32,
+    time: impl Fn(u64) -> f64,
+    length: f64,
+) -> Option<u64> {
+    let mut count = [0];
+    // The first reading begins the count.
+    for _ in 0..2 {
+        if !fmu.get_integer(&[reference], &mut count).is_usable() {
+            return None;
+        }
+    }
+    for k in 0..COUNTED {
+        apply(fmu, signals, time(k));
+        if !fmu.do_step(time(k), length).is_usable() {
+            return None;
+        }
+    }
+    fmu.get_integer(&[reference], &mut count).is_usable().then_some(count[0].max(0) as u64)
+}
+
+#[cfg(unix)]
+fn real_time_priority() -> Result<(), String> {
+    use thread_priority::unix::{
+        RealtimeThreadSchedulePolicy, ThreadSchedulePolicy, set_thread_priority_and_policy, thread_native_id,
+    };
+    use thread_priority::{ThreadPriority, ThreadPriorityValue};
+    let priority = ThreadPriorityValue::try_from(80).map(ThreadPriority::Crossplatform);
+    let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
+    let set = |priority| {
+        set_thread_priority_and_policy(thread_native_id(), priority, policy)
+            .map_err(|error| format!("the system refuses SCHED_FIFO ({error:?}); it takes CAP_SYS_NICE"))
+    };
+    priority.map_err(|error| error.to_string()).and_then(set)
+}
+
+#[cfg(not(unix))]
+fn real_time_priority() -> Result<(), String> {
+    Err("this system has no SCHED_FIFO".into())
 }
 
 fn apply(fmu: &mut Inner, signals: &mut Option<Signals>, time: f64) {

@@ -44,6 +44,7 @@ impl Instance {
             |it, reference| it.integer.find(reference).is_some(),
             |it, quantity| match quantity {
                 Quantity::Overruns => Some(it.overruns),
+                Quantity::Allocations => clamp(it.allocations),
                 Quantity::Events => clamp(it.integrator.live.events),
                 Quantity::CarriedEvents => clamp(it.integrator.live.carried_events),
                 _ => None,
@@ -102,7 +103,8 @@ impl Instance {
             let plan = &self.integrator.plan;
             let own = plan.diagnostics.iter().find(|diagnostic| diagnostic.reference == reference);
             let quantity = own.map(|own| own.quantity);
-            self.measure_time |= matches!(quantity, Some(Quantity::StepTime | Quantity::Overruns));
+            self.measure_time |=
+                matches!(quantity, Some(Quantity::StepTime | Quantity::Overruns | Quantity::Allocations));
             match quantity.and_then(|quantity| diagnostic(self, quantity)) {
                 Some(own) => *value = own,
                 None => {
