@@ -1,5 +1,6 @@
 //! `fmu-build inspect`: what a Model-Exchange FMU is made of.
 
+use crate::analysis::bridges::bridges;
 use crate::build::TIME_LIMIT;
 use crate::cli::InspectArgs;
 use crate::error::Error;
@@ -45,6 +46,8 @@ pub struct Inspection {
     pub largest_block_names: Vec<String>,
     /// The one state whose row, taken as slow, breaks most of the largest block.
     pub suggested_slow: Option<Suggestion>,
+    /// Where the model would fall in two.
+    pub cut: Option<Cut>,
     /// Outputs that may depend on inputs within the same instant, and on which (`null`: on any).
     pub feedthrough: Vec<(String, Option<Vec<String>>)>,
     pub warnings: Vec<String>,
@@ -58,6 +61,14 @@ pub struct Suggestion {
     pub name: String,
     /// What the largest block would then be.
     pub largest_block: usize,
+}
+
+/// Two states whose coupling alone holds a model together: 8 of the mixed-mode document.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cut {
+    pub names: [String; 2],
+    /// States on either side.
+    pub parts: [usize; 2],
 }
 
 /// A block of two is broken by either of its states.
@@ -153,6 +164,7 @@ pub fn inspect(args: &InspectArgs) -> Result<Inspection, Error> {
         block_sizes,
         largest_block_names,
         suggested_slow,
+        cut: cut(&pattern, names),
         warnings,
         picture: picture.filter(|_| n > 0),
     })
@@ -165,6 +177,15 @@ fn suggest(pattern: &Pattern, names: &[String]) -> Option<Suggestion> {
     let largest = |pattern: &Pattern| components(pattern).iter().map(Vec::len).max().unwrap_or(0);
     let largest_block = largest(&pattern.mask(&keep));
     (largest_block < largest(pattern)).then(|| Suggestion { name: names[slow].clone(), largest_block })
+}
+
+/// The most even cut of one coupling that leaves two parts of some size.
+fn cut(pattern: &Pattern, names: &[String]) -> Option<Cut> {
+    let edges: Vec<(usize, usize)> = pattern.places().collect();
+    let best = *bridges(pattern.n(), &edges).first()?;
+    let parts = [best.component - best.side, best.side];
+    let is_worth = parts.iter().all(|&part| part >= WORTH_BREAKING);
+    is_worth.then(|| Cut { names: [best.a, best.b].map(|state| names[state].clone()), parts })
 }
 
 impl Inspection {
@@ -237,6 +258,13 @@ impl Inspection {
                 slow.name,
                 count(slow.largest_block, "state"),
                 self.largest_block
+            ));
+        }
+        if let Some(Cut { names: [a, b], parts: [first, second] }) = &self.cut {
+            lines.push(format!(
+                "  cut: {a} and {b} alone couple a part of {} with one of {}: where a model may be split over two FMUs",
+                count(*first, "state"),
+                count(*second, "state")
             ));
         }
         lines.extend(warning_lines(&self.warnings));

@@ -5,14 +5,17 @@
 //!
 //! | file | idea |
 //! |---|---|
+//! | `key_figures` | the table at the top |
 //! | `figures` | the data that is drawn, thinned |
 //! | `plot` | charts as inline SVG |
+//! | `benchmark` | the page of `fmu-build bench` |
 //! | `style.css` | colours, widths, paper |
 
+mod benchmark;
 pub mod figures;
+mod key_figures;
 mod plot;
 
-use crate::bench::Benchmark;
 use crate::decide::{Decision, Trial};
 use crate::quantity::format_duration;
 use crate::structure::{Pattern, draw};
@@ -22,6 +25,7 @@ use figures::{Port, Spectrum};
 use fmu_runtime::plan::Policy;
 use std::fmt::Write;
 
+pub use benchmark::benchmark;
 pub use figures::Figures;
 
 /// Names, and warnings, that are listed before the rest is counted.
@@ -43,7 +47,7 @@ pub fn report(summary: &Summary, decision: &Decision, _studied: &Studied) -> Str
 fn page(summary: &Summary, decision: &Decision, step_times: Option<&[f64]>) -> String {
     let mut out = opening(&summary.model);
     headline(&mut out, summary);
-    key_figures(&mut out, summary);
+    key_figures::key_figures(&mut out, summary);
     trajectories(&mut out, summary);
     structure(&mut out, summary, decision);
     stability(&mut out, summary);
@@ -76,52 +80,6 @@ fn opening(model: &str) -> String {
         escape(model),
         include_str!("style.css")
     )
-}
-
-/// `fmu-build bench --report`.
-pub fn benchmark(found: &Benchmark) -> String {
-    let mut out = opening(&found.model);
-    let duration = |ns: f64| format_duration(ns * 1e-9);
-    let _ = writeln!(
-        out,
-        "<header>\n<p class=\"kicker\">Step time of a real-time Co-Simulation FMU</p>\n<h1>{}</h1>\n<p class=\"sub\">{} steps of {}, \
-         through the C interface, on the machine that made this page.</p>\n</header>\n<div class=\"scroll\"><table><tbody>",
-        escape(&found.model),
-        grouped(found.steps as u64),
-        format_duration(found.step)
-    );
-    let mut row = |name: &str, value: String, why: String| {
-        let _ = writeln!(
-            out,
-            "<tr><th scope=\"row\">{name}</th><td class=\"number\">{value}</td><td class=\"why\">{}</td></tr>",
-            escape(&why)
-        );
-    };
-    row("Median", duration(found.step_time_ns.p50), String::new());
-    row("99 % below", duration(found.p99), String::new());
-    row("99.9 % below", duration(found.step_time_ns.p99_9), String::new());
-    row("Longest", duration(found.step_time_ns.max), format!("step {}", found.worst_step));
-    row("Missed deadlines", grouped(found.overruns as u64), format_duration(found.deadline));
-    if let (Some(time), Some(ratio)) = (found.evaluation_time_ns, found.step_to_evaluation) {
-        row(
-            "Evaluation of the model",
-            duration(time),
-            format!("an undisturbed step takes as long as {ratio:.2} of them"),
-        );
-    }
-    if let Some(allocations) = found.allocations {
-        row("Requests for memory", grouped(allocations), "of the runtime, in 1000 steps".into());
-    }
-    row("Scheduler", found.scheduler.into(), found.warnings.join("; "));
-    let weighed: Vec<(f64, f64)> = found.sorted.iter().map(|&time| (time, 1.0)).collect();
-    let _ = write!(
-        out,
-        "</tbody></table></div>\n<section>\n<h2>Histogram</h2>\n<p>Both axes are logarithmic.</p>\n<div class=\"plots\"><figure>{}\
-         </figure></div>\n</section>\n<footer>Made by fmu-build {}.</footer>\n</body>\n</html>\n",
-        plot::histogram(&weighed, found.deadline, "the deadline"),
-        env!("CARGO_PKG_VERSION")
-    );
-    out
 }
 
 fn headline(out: &mut String, summary: &Summary) {
@@ -173,126 +131,6 @@ fn headline(out: &mut String, summary: &Summary) {
         out.push_str("</ul></div>\n");
     }
     out.push_str("</header>\n");
-}
-
-fn key_figures(out: &mut String, summary: &Summary) {
-    out.push_str("<section id=\"figures\">\n<div class=\"tiles\">\n");
-    let mut tile = |value: String, label: &str| {
-        let class = if label == "largest error" && summary.missed() { "tile missed" } else { "tile" };
-        let _ = writeln!(
-            out,
-            "<div class=\"{class}\"><span class=\"value\">{value}</span><span class=\"label\">{label}</span></div>"
-        );
-    };
-    tile(format_duration(summary.step), "communication step");
-    if summary.states > 0 {
-        tile(trim(summary.evaluations_per_step), "evaluations of the model per internal step");
-        tile(grouped(summary.operations_per_step), "operations of the solver per internal step");
-    }
-    if let Some(error) = summary.error {
-        tile(percent(error), "largest error");
-    }
-    match (summary.step_time_ns, summary.spectral_radius) {
-        (Some(time), _) => {
-            tile(format_duration(time.max * 1e-9), "longest step, on the machine that built it")
-        }
-        (None, Some(radius)) => {
-            tile(format!("{radius:.4}"), "largest amplification of a disturbance by one step")
-        }
-        _ => {}
-    }
-    out.push_str("</div>\n<h2>Key figures</h2>\n<div class=\"scroll\"><table><tbody>\n");
-    let mut row = |name: &str, value: String, why: String| {
-        let _ = writeln!(
-            out,
-            "<tr><th scope=\"row\">{name}</th><td class=\"number\">{value}</td><td class=\"why\">{}</td></tr>",
-            escape(&why)
-        );
-    };
-    row("Communication step", format_duration(summary.step), summary.step_reason.clone());
-    if summary.substeps > 1 {
-        let inside = format_duration(summary.step / summary.substeps as f64);
-        row("Internal step", inside, format!("{} in each communication step", summary.substeps));
-    }
-    if summary.states > 0 {
-        row(
-            "Implicit states",
-            format!("{} of {}", summary.implicit_states, summary.states),
-            summary.partition.clone(),
-        );
-        row(
-            "Jacobian entries kept",
-            format!("{} of {}", summary.kept_nonzeros, summary.nonzeros),
-            match summary.implicit_states {
-                0 => "none is needed".into(),
-                _ => summary.jacobian_text(),
-            },
-        );
-        row(
-            "Evaluations per internal step",
-            trim(summary.evaluations_per_step),
-            match summary.evaluation_time_ns {
-                Some(time) => format!("calls of fmi2GetDerivatives, {} each", format_duration(time * 1e-9)),
-                None => "calls of fmi2GetDerivatives".into(),
-            },
-        );
-        row(
-            "Operations per internal step",
-            grouped(summary.operations_per_step),
-            match summary.implicit_states {
-                0 => "no equation is solved".into(),
-                _ => format!(
-                    "multiply-adds and divisions: {}, the largest of {}, {}",
-                    count(summary.blocks, "block"),
-                    count(summary.largest_block, "state"),
-                    count(summary.tears, "tear")
-                ),
-            },
-        );
-    }
-    if let Some(error) = summary.error {
-        row(
-            "Error",
-            percent(error),
-            format!(
-                "root mean square of the deviation from an accurate solution, of the range; {} compared",
-                count(summary.figures.compared, summary.figures.noun)
-            ),
-        );
-    }
-    if let Some(radius) = summary.spectral_radius {
-        row(
-            "Largest amplification",
-            format!("{radius:.6}"),
-            format!(
-                "of a small disturbance by one step, over {}; up to 1 is stable",
-                count(summary.samples, "sample")
-            ),
-        );
-    }
-    certificate_rows(&mut row, summary);
-    if summary.event_indicators > 0 || summary.events > 0 {
-        row(
-            "Events",
-            grouped(summary.events),
-            format!("in that run; the model has {}", count(summary.event_indicators, "event indicator")),
-        );
-    }
-    if let Some(time) = summary.step_time_ns {
-        let seconds = |time: f64| format_duration(time * 1e-9);
-        row(
-            "Step time, median",
-            seconds(time.p50),
-            "measured in the trial run on the machine that built the FMU".into(),
-        );
-        row("Step time, 99.9 % below", seconds(time.p99_9), String::new());
-        row(
-            "Step time, longest",
-            seconds(time.max),
-            format!("{} of the communication step", percent(time.max * 1e-9 / summary.step)),
-        );
-    }
-    out.push_str("</tbody></table></div>\n</section>\n");
 }
 
 fn trajectories(out: &mut String, summary: &Summary) {
@@ -419,49 +257,6 @@ fn listed(states: &[u32], names: &[String]) -> String {
     match states.len() - shown.len() {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
-    }
-}
-
-/// What was dropped, and what that does to the step's eigenvalues.
-fn certificate_rows(row: &mut impl FnMut(&str, String, String), summary: &Summary) {
-    let certificate = &summary.certificate;
-    if let Some(mode) = &certificate.worst_mode {
-        row(
-            "Mode nearest to growing",
-            format!("{:.6}", mode.amplification),
-            format!(
-                "its amplification by one step; eigenvalue {}, seen in {}",
-                match mode.im {
-                    0.0 => format!("{:.4} 1/s", mode.re),
-                    im => format!("{:.4} ± {im:.4}i 1/s", mode.re),
-                },
-                if mode.states.is_empty() { "no single state".into() } else { mode.states.join(", ") }
-            ),
-        );
-    }
-    if summary.kept_nonzeros < summary.nonzeros {
-        if let (Some(d1), Some(d2)) = (certificate.d1, certificate.d2) {
-            row(
-                "Shift of the spectrum, d₁ and d₂",
-                format!("{d1:.4}, {d2:.4}"),
-                certificate.shift_bound.map_or(String::new(), |bound| {
-                    format!(
-                        "by what was dropped; a damped mode needs {bound:.4} to reach the stability border"
-                    )
-                }),
-            );
-        }
-        if let Some(ratio) = certificate.acceptance {
-            let why = "largest shift of an eigenvalue, of what Schiela’s (5.1) grants at ρ = 0.1; up to 1, no mode behaves otherwise than in the full step";
-            row("Acceptance", format!("{ratio:.3}"), why.into());
-        }
-        if let Some(text) = certificate.margin_text() {
-            row("Step margin", format!("{}", certificate.step_margin.unwrap_or(1.0)), text);
-        }
-    }
-    if let Some(text) = summary.saving_text() {
-        let full = certificate.fully_implicit;
-        row("Without mixed mode", format!("{} entries", full.kept_nonzeros), text);
     }
 }
 
