@@ -294,6 +294,7 @@ impl Instance {
         }
         self.integrator.rewind(&begin);
         self.integrator.end_rehearsal(begin);
+        (self.step_time, self.overruns, self.allocations) = (0.0, 0, 0);
     }
 
     pub fn terminate(&mut self) -> Status {

@@ -19,6 +19,7 @@
 //! | `criterion` | what dropping one entry does to a cluster, to first order |
 //! | `acceptance` | may the masked spectrum stand for the exact one |
 //! | `sparsing` | which entries can go |
+//! | `drift` | what dropping entries costs that no eigenvalue shows |
 //! | `greedy` | which rows can be explicit |
 //! | `perturbation` | d_S, d1, d2 and their bounds |
 //! | `stale` | a Jacobian used away from where it was taken |

@@ -15,7 +15,7 @@ const DENSE: usize = 500;
 const DENSE_WORK: f64 = 5e7;
 
 /// Share of the tolerance by which dropped entries may move a state: several rows add up in an output.
-const GRANT: f64 = 0.2;
+const GRANT: f64 = 0.25;
 
 pub struct Material<'a> {
     pub subject: &'a Subject,

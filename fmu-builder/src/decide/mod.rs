@@ -2,7 +2,8 @@
 //!
 //! Candidates come from the analysis. Each is first held against stability at the samples, then priced, then,
 //! from the cheapest on, run with the code that ships and compared with the accurate solution. The cheapest
-//! within the tolerance wins; of equally cheap ones, the most accurate.
+//! within the tolerance wins; of equally cheap ones, the most accurate. Of a small model the winner is trimmed as
+//! far as it stays stable, and tried again.
 
 mod candidates;
 mod certificate;
