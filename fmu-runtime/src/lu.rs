@@ -97,7 +97,7 @@ impl<T: Number> Factors<T> {
         let tears = e.blocks.iter().map(|block| block.tears as usize);
         let zeros = |len: usize| vec![T::from(0.0); len];
         Ok(Factors {
-            order: e.order.clone(),
+            order: schedule.sequence.iter().map(|&p| e.order[p as usize]).collect(),
             explicit: e.explicit as usize,
             w: zeros(schedule.slots),
             outer: zeros(schedule.outer.len()),

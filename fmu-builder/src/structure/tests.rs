@@ -83,9 +83,24 @@ fn system(most: usize) -> impl Strategy<Value = System> {
         if random.below(8) == 0 {
             entries.extend((0..n).flat_map(|i| (0..n).map(move |j| (i, j, Variation::Varying))));
         }
+        // Several axes alike, some of which need earlier ones.
+        if random.below(3) == 0 {
+            let size = 2 + random.below(3);
+            let unit: Vec<(usize, usize)> =
+                (0..2 * size).map(|_| (random.below(size), random.below(size))).collect();
+            entries.clear();
+            for first in (0..(n + 1).saturating_sub(size)).step_by(size) {
+                entries.extend(unit.iter().map(|&(i, j)| (first + i, first + j, Variation::Varying)));
+                if first > 0 && random.below(3) == 0 {
+                    entries.push((first + random.below(size), random.below(first), Variation::Varying));
+                }
+            }
+        }
+        let alike = random.below(2) == 0;
         let pattern = Pattern::new(n, entries);
-        let slow: Vec<bool> = (0..n).map(|_| random.below(6) == 0).collect();
-        let kept: Vec<bool> = pattern.places().map(|(i, _)| !slow[i] && random.below(8) > 0).collect();
+        let slow: Vec<bool> = (0..n).map(|_| !alike && random.below(6) == 0).collect();
+        let kept: Vec<bool> =
+            pattern.places().map(|(i, _)| alike || !slow[i] && random.below(8) > 0).collect();
         let negligible: Vec<bool> = kept.iter().map(|&kept| !kept && random.below(3) == 0).collect();
         let mut values = |spread: f64| -> Vec<f64> {
             (0..pattern.len()).map(|_| random.unit() * f64::exp(spread * random.unit())).collect()

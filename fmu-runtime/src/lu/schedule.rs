@@ -1,7 +1,8 @@
 //! What the kernel executes: the plan's elimination, turned into lists that are read from front to back.
 //!
 //! Rows in a sequence that are treated alike (as many columns, the same updates to the same places: the six
-//! axes of a robot, the cells of a rod) make one [`Segment`]. What to do is then looked up per segment, not per row.
+//! axes of a robot, the cells of a rod) make one [`Segment`]. What to do is then looked up per segment, not per row. Blocks
+//! alike that do not need each other are solved in turns, row by row, for the same reason.
 
 use crate::plan::{Elimination, Jacobian};
 
@@ -32,6 +33,17 @@ pub(super) struct Schedule {
     pub outer_columns: Vec<u32>,
     /// Number of slots of W.
     pub slots: usize,
+    /// Positions of the plan, in the order in which they are solved here.
+    pub sequence: Vec<u32>,
+    /// While it is made: the plan's slots in that order.
+    plan_slots: Vec<u32>,
+}
+
+/// Rows up to `core`, then a dense core up to `end`.
+struct Extent {
+    core: u32,
+    end: u32,
+    is_single: bool,
 }
 
 /// A block, or several that are one row each: they need no substitution backwards. Rows up to `core` are
@@ -101,21 +113,28 @@ impl Schedule {
     }
 
     fn rows(&mut self, e: &Elimination, jacobian: &Jacobian) -> Result<(), String> {
-        let mut position = vec![0; e.order.len()];
-        for (p, &state) in e.order.iter().enumerate() {
-            position[state as usize] = p as u32;
+        let extents = self.sequence(e, jacobian);
+        // Positions in the plan's order, as positions in ours; and where a state is.
+        let (mut ours, mut position) = (vec![0; e.order.len()], vec![0; e.order.len()]);
+        for (p, &plan) in self.sequence.iter().enumerate() {
+            ours[plan as usize] = p as u32;
+            position[e.order[plan as usize] as usize] = p as u32;
         }
         // Where each row starts in `upper_columns`; for positions before the first implicit one nothing is ever asked.
         let mut upper_start = vec![0; e.explicit as usize];
         // Where in the current row a column is.
         let mut place = vec![BLANK; e.order.len()];
         let mut first = e.explicit;
-        for block in &e.blocks {
-            let (end, core) = (first + block.size, first + block.size - block.tears);
-            self.span(block.size == 1 && block.tears == 0, core - e.explicit, end - e.explicit);
+        for Extent { core, end, is_single } in extents {
+            self.span(is_single, core - e.explicit, end - e.explicit);
             for p in first..end {
-                let row = (p - e.explicit) as usize;
-                let columns = &e.cols[e.row_start[row] as usize..e.row_start[row + 1] as usize];
+                let plan = self.sequence[p as usize];
+                let row = (plan - e.explicit) as usize;
+                let slots = e.row_start[row]..e.row_start[row + 1];
+                let columns: Vec<u32> = e.cols[slots.start as usize..slots.end as usize]
+                    .iter()
+                    .map(|&c| ours[c as usize])
+                    .collect();
                 let outer = &e.outer[e.outer_start[row] as usize..e.outer_start[row + 1] as usize];
                 for (slot, &c) in columns.iter().enumerate() {
                     place[c as usize] = slot as u32;
@@ -126,9 +145,10 @@ impl Schedule {
                 upper_start.push(self.upper_columns.len() as u32);
                 let (updates, sources) =
                     self.updates_of(&columns[..lower], diagonal, &place, &upper_start).map_err(|(k, j)| {
-                        format!("the plan's fill is incomplete: row {p} needs column {j} when column {k} is eliminated")
+                        let [k, j] = [k, j].map(|column| self.sequence[column as usize]);
+                        format!("the plan's fill is incomplete: row {plan} needs column {j} when column {k} is eliminated")
                     })?;
-                for &c in columns {
+                for &c in &columns {
                     place[c as usize] = BLANK;
                 }
                 let segment = Segment {
@@ -147,11 +167,56 @@ impl Schedule {
                 self.outer_columns
                     .extend(outer.iter().map(|&a| position[jacobian.cols[a as usize] as usize]));
                 self.sources.extend(sources);
+                self.plan_slots.extend(slots);
                 self.append(segment, updates);
             }
             first = end;
         }
         Ok(())
+    }
+
+    /// The rows in our order: the plan's, but blocks alike that do not need each other take turns, row by row, so that
+    /// alike rows are neighbours.
+    fn sequence(&mut self, e: &Elimination, jacobian: &Jacobian) -> Vec<Extent> {
+        let mut position = vec![0; e.order.len()];
+        for (p, &state) in e.order.iter().enumerate() {
+            position[state as usize] = p as u32;
+        }
+        let row = |p: u32| (p - e.explicit) as usize;
+        let columns = |p: u32| &e.cols[e.row_start[row(p)] as usize..e.row_start[row(p) + 1] as usize];
+        let outer = |p: u32| &e.outer[e.outer_start[row(p)] as usize..e.outer_start[row(p) + 1] as usize];
+        let is_alike = |a: u32, b: u32, size: u32| {
+            (0..size).all(|r| {
+                let (one, other) = (columns(a + r), columns(b + r));
+                one.len() == other.len() && one.iter().zip(other).all(|(x, y)| x - a == y - b)
+            })
+        };
+        let needs_none_from = |first: u32, block: u32, size: u32| {
+            (0..size)
+                .flat_map(|r| outer(block + r))
+                .all(|&entry| position[jacobian.cols[entry as usize] as usize] < first)
+        };
+        self.sequence = (0..e.explicit).collect();
+        let mut extents = Vec::new();
+        let (mut first, mut blocks) = (e.explicit, e.blocks.as_slice());
+        while let Some((block, mut rest)) = blocks.split_first() {
+            let size = block.size;
+            let mut count = 1;
+            while let Some((next, after)) = rest.split_first()
+                && size > 1
+                && (next.size, next.tears, block.tears) == (size, 0, 0)
+                && is_alike(first, first + count * size, size)
+                && needs_none_from(first, first + count * size, size)
+            {
+                count += 1;
+                rest = after;
+            }
+            let end = first + count * size;
+            self.sequence.extend((0..size).flat_map(|r| (0..count).map(move |b| first + b * size + r)));
+            extents.push(Extent { core: end - block.tears, end, is_single: size == 1 && block.tears == 0 });
+            (first, blocks) = (end, rest);
+        }
+        extents
     }
 
     /// A block of one row may continue a span of such blocks; any other starts one.
@@ -236,10 +301,12 @@ impl Schedule {
     }
 
     fn assembly(&mut self, e: &Elimination) {
-        let mut entry_of = vec![BLANK; e.cols.len()];
+        let mut planned = vec![BLANK; e.cols.len()];
         for (&entry, &slot) in e.entries.iter().zip(&e.slots) {
-            entry_of[slot as usize] = entry;
+            planned[slot as usize] = entry;
         }
+        let slots = std::mem::take(&mut self.plan_slots);
+        let entry_of: Vec<u32> = slots.iter().map(|&slot| planned[slot as usize]).collect();
         for run in entry_of.chunk_by(|&a, &b| a != BLANK && b != BLANK && a + 1 == b) {
             let len = run.len() as u32;
             if run.len() >= LANES {
