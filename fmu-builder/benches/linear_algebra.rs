@@ -45,7 +45,7 @@ fn row(name: &str, pattern: &Pattern) {
     let r: Vec<f64> = (0..pattern.n()).map(|i| (i as f64).sin()).collect();
     let mut d = vec![0.0; pattern.n()];
     let batch = (20_000 / count.refactor.max(1)).max(1);
-    let batches = (20_000_000 / count.refactor.max(1) / batch).clamp(20, 2_000);
+    let batches = (500_000_000 / count.refactor.max(1) / batch).clamp(20, 20_000);
     let mut fastest = [f64::INFINITY; 3];
     for _ in 0..batches {
         for (fastest, (refactor, solve)) in
