@@ -231,8 +231,7 @@ impl Summary {
             let time = self
                 .evaluation_time_ns
                 .map_or(String::new(), |time| format!(" of {} each", format_duration(time * 1e-9)));
-            let noun = if self.evaluations_per_step == 1.0 { "evaluation" } else { "evaluations" };
-            line("cost", format!("{} {noun} per internal step{time}", trim(self.evaluations_per_step)));
+            line("cost", format!("{} per internal step{time}", evaluations(self.evaluations_per_step)));
         }
         if let Some(text) = self.saving_text() {
             line("saved", text);
@@ -308,9 +307,9 @@ impl Summary {
             || full.operations_per_step > self.operations_per_step;
         saves.then(|| {
             format!(
-                "a fully implicit step with a fresh Jacobian takes {} evaluations and {} operations",
-                trim(full.evaluations_per_step),
-                full.operations_per_step
+                "a fully implicit step with a fresh Jacobian takes {} and {}",
+                evaluations(full.evaluations_per_step),
+                count(full.operations_per_step as usize, "operation")
             )
         })
     }
@@ -382,6 +381,11 @@ pub fn count(number: usize, noun: &str) -> String {
         1 => format!("1 {noun}"),
         _ => format!("{number} {noun}s"),
     }
+}
+
+/// They may be fractional.
+fn evaluations(number: f64) -> String {
+    format!("{} {}", trim(number), if number == 1.0 { "evaluation" } else { "evaluations" })
 }
 
 pub fn trim(value: f64) -> String {
