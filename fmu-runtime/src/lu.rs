@@ -18,11 +18,15 @@
 //! (Osborne's balancing) in the first refactorization and after [`Factors::rebalance`].
 
 mod dense;
+mod eliminate;
 mod schedule;
+mod substitute;
 
 use crate::plan::{Elimination, Jacobian};
-use schedule::{LANES, Piece, Schedule, Segment, Shape, Update};
+use eliminate::{Rows, Work};
+use schedule::{Piece, Schedule};
 use std::ops::{Add, Div, Mul, Sub};
+use substitute::{Couplings, backward, forward};
 
 /// A pivot below this fraction of what it was computed from is refused.
 pub const WATCH: f64 = 1e-12;
@@ -145,7 +149,7 @@ impl<T: Number> Factors<T> {
                     work.core(w, &self.upper, &mut self.weights[row - core..], &mut a[row - core..], t);
                 } else {
                     let inverse = &mut self.inverse[row..row + rows];
-                    work.eliminate(w, &mut self.upper, filled, inverse)
+                    work.eliminate(Rows { w, upper: &mut self.upper, filled, inverse })
                         .map_err(|i| BadPivot { state: self.order[self.explicit + row + i] })?;
                     filled += rows * segment.upper as usize;
                 }
@@ -262,204 +266,6 @@ fn take_mut<'a, T>(rest: &mut &'a mut [T], len: usize) -> &'a mut [T] {
     first
 }
 
-/// The refactorization of one segment.
-struct Work<'a> {
-    segment: &'a Segment,
-    updates: &'a [Update],
-    sources: &'a [u32],
-    targets: &'a [u32],
-}
-
-impl Work<'_> {
-    /// Rows that are eliminated; their part of `upper` starts at `filled`. Fails with the row that has no pivot.
-    #[inline]
-    fn eliminate<T: Number>(
-        &self,
-        w: &mut [T],
-        upper: &mut [T],
-        filled: usize,
-        inverse: &mut [T],
-    ) -> Result<(), usize> {
-        // What most rows of most models are like has a loop of its own.
-        match self.updates {
-            [] => self.pivots(w, upper, filled, inverse, |_, _, _, most| most),
-            [update] if update.shape == Shape::Single && update.is_diagonal => {
-                let (at, to) = (update.at as usize, update.to as usize);
-                self.pivots(w, upper, filled, inverse, |i, w, upper, most| {
-                    w[to] = w[to] - w[at] * upper[self.sources[i] as usize];
-                    larger(most, w[to].abs())
-                })
-            }
-            _ => self.eliminate_any(w, upper, filled, inverse),
-        }
-    }
-
-    /// Not inlined, so that the loops for frequent rows keep their registers.
-    #[inline(never)]
-    fn eliminate_any<T: Number>(
-        &self,
-        w: &mut [T],
-        upper: &mut [T],
-        filled: usize,
-        inverse: &mut [T],
-    ) -> Result<(), usize> {
-        self.pivots(w, upper, filled, inverse, |i, w, upper, most| self.apply(i, w, upper, most))
-    }
-
-    /// `apply` subtracts earlier rows from row i, given U and the magnitude of the diagonal; it gives the largest magnitude.
-    #[inline]
-    fn pivots<T: Number>(
-        &self,
-        w: &mut [T],
-        upper: &mut [T],
-        filled: usize,
-        inverse: &mut [T],
-        apply: impl Fn(usize, &mut [T], &[T], T) -> T,
-    ) -> Result<(), usize> {
-        let (one, watch) = (T::from(1.0), T::from(WATCH));
-        let (diagonal, len) = (self.segment.diagonal as usize, self.segment.upper as usize);
-        let (mut rest, mut filled) = (w, filled);
-        // Segments can be short: `chunks` would pay for a division.
-        for (i, inverse) in inverse.iter_mut().enumerate() {
-            let w = take_mut(&mut rest, self.segment.slots as usize);
-            w[diagonal] = w[diagonal] + one;
-            let most = apply(i, w, upper, larger(one, w[diagonal].abs()));
-            let pivot = w[diagonal];
-            let good = pivot.abs() > watch * most;
-            if !good {
-                return Err(i);
-            }
-            let factor = one / pivot;
-            *inverse = factor;
-            for (u, &w) in upper[filled..filled + len].iter_mut().zip(&w[diagonal + 1..]) {
-                *u = w * factor;
-            }
-            filled += len;
-        }
-        Ok(())
-    }
-
-    /// Rows of a dense core of t columns: what is left of them goes there.
-    #[inline(never)]
-    fn core<T: Number>(&self, w: &mut [T], upper: &[T], weights: &mut [T], a: &mut [T], t: usize) {
-        let one = T::from(1.0);
-        let diagonal = self.segment.diagonal as usize;
-        let mut rest = w;
-        for (i, weight) in weights[..self.segment.rows as usize].iter_mut().enumerate() {
-            let w = take_mut(&mut rest, self.segment.slots as usize);
-            w[diagonal] = w[diagonal] + one;
-            *weight = self.apply(i, w, upper, larger(one, w[diagonal].abs()));
-            for (a, &value) in a[i..].iter_mut().step_by(t).zip(&w[w.len() - t..]) {
-                *a = value;
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn apply<T: Number>(&self, i: usize, w: &mut [T], upper: &[T], most: T) -> T {
-        let mut most = most;
-        let sources = &self.sources[i * self.updates.len()..];
-        for (update, &source) in self.updates.iter().zip(sources) {
-            let (at, to) = (update.at as usize, update.to as usize);
-            let upper = &upper[source as usize..];
-            match update.shape {
-                Shape::Single => w[to] = w[to] - w[at] * upper[0],
-                Shape::Run => {
-                    let (len, multiplier) = (update.len as usize, w[at]);
-                    subtract(&mut w[to..to + len], multiplier, &upper[..len]);
-                }
-                Shape::Scatter => scatter(update, self.targets, upper, w),
-                Shape::Pairs => pairs(update, upper, w),
-            }
-            if update.is_diagonal {
-                most = larger(most, w[self.segment.diagonal as usize].abs());
-            }
-        }
-        most
-    }
-}
-
-/// Values and the positions that they multiply, row after row.
-struct Couplings<'a, T> {
-    values: &'a [T],
-    columns: &'a [u32],
-}
-
-/// Rows p.. of y: take off what is known, divide by the pivot (a core's rows are not divided).
-#[inline]
-fn forward<T: Number>(
-    segment: &Segment,
-    outer: Couplings<T>,
-    lower: Couplings<T>,
-    inverse: &[T],
-    y: &mut [T],
-    p: usize,
-) {
-    let rows = p..p + segment.rows as usize;
-    let (others, before, slots) = (segment.outer as usize, segment.lower as usize, segment.slots as usize);
-    match (others, before) {
-        (0, 0) if segment.is_core => {}
-        (0, 0) => {
-            for (y, &inverse) in y[rows].iter_mut().zip(inverse) {
-                *y = *y * inverse;
-            }
-        }
-        (0, 1) if !segment.is_core => {
-            let mut values = lower.values;
-            for ((p, &k), &inverse) in rows.zip(lower.columns).zip(inverse) {
-                y[p] = (y[p] - take(&mut values, slots)[0] * y[k as usize]) * inverse;
-            }
-        }
-        _ => {
-            let (mut outer, mut lower) = (outer, lower);
-            for (p, &inverse) in rows.zip(inverse) {
-                let b = minus(y[p], take(&mut outer.values, others), take(&mut outer.columns, others), y);
-                let b = minus(b, take(&mut lower.values, slots), take(&mut lower.columns, before), y);
-                y[p] = if segment.is_core { b } else { b * inverse };
-            }
-        }
-    }
-}
-
-/// b - sum of values * y\[columns\].
-#[inline]
-fn minus<T: Number>(b: T, values: &[T], columns: &[u32], y: &[T]) -> T {
-    let mut b = b;
-    for (&value, &k) in values.iter().zip(columns) {
-        b = b - value * y[k as usize];
-    }
-    b
-}
-
-/// The rows of a block, which ends before position p, from the last to the first: take off what U couples them to.
-#[inline]
-fn backward<T: Number>(segments: &[Segment], upper: &[T], columns: &[u32], y: &mut [T], p: usize) {
-    let (mut end, mut p) = (upper.len(), p);
-    for segment in segments.iter().rev() {
-        let rows = p - segment.rows as usize..p;
-        p = rows.start;
-        let len = segment.upper as usize;
-        if len == 0 {
-            continue;
-        }
-        let begin = end - rows.len() * len;
-        let (values, columns) = (&upper[begin..end], &columns[begin..end]);
-        end = begin;
-        if len == 1 {
-            for ((p, &u), &j) in rows.zip(values).zip(columns).rev() {
-                y[p] = y[p] - u * y[j as usize];
-            }
-            continue;
-        }
-        let (mut values, mut columns) = (values, columns);
-        for p in rows.rev() {
-            let at = values.len() - len;
-            y[p] = minus(y[p], &values[at..], &columns[at..], y);
-            (values, columns) = (&values[..at], &columns[..at]);
-        }
-    }
-}
-
 /// The exact number of operations of one refactorization (balancing, which comes once, apart) and one solution.
 pub fn operations(elimination: &Elimination) -> Operations {
     let e = elimination;
@@ -495,33 +301,6 @@ pub fn operations(elimination: &Elimination) -> Operations {
 #[inline]
 fn larger<T: Number>(a: T, b: T) -> T {
     if b > a { b } else { a }
-}
-
-/// Not inlined, so that the loop over the rows keeps its registers for the frequent shapes.
-#[inline(never)]
-fn scatter<T: Number>(update: &Update, targets: &[u32], upper: &[T], w: &mut [T]) {
-    let (to, len) = (update.to as usize, update.len as usize);
-    let multiplier = w[update.at as usize];
-    for (&to, &u) in targets[to..to + len].iter().zip(&upper[..len]) {
-        w[to as usize] = w[to as usize] - multiplier * u;
-    }
-}
-
-/// Four at a time: the compiler makes vectors of that without asking whether the slices overlap.
-#[inline(never)]
-fn pairs<T: Number>(update: &Update, upper: &[T], w: &mut [T]) {
-    let (at, len) = (update.at as usize, update.len as usize);
-    let (multipliers, w) = w.split_at_mut(update.to as usize);
-    let (m, m_rest) = multipliers[at..at + len].as_chunks::<LANES>();
-    let (u, u_rest) = upper[..len].as_chunks::<LANES>();
-    let (w, w_rest) = w[..len].as_chunks_mut::<LANES>();
-    for ((w, m), u) in w.iter_mut().zip(m).zip(u) {
-        let v = *w;
-        *w = std::array::from_fn(|i| v[i] - m[i] * u[i]);
-    }
-    for ((w, &m), &u) in w_rest.iter_mut().zip(m_rest).zip(u_rest) {
-        *w = *w - m * u;
-    }
 }
 
 /// y -= factor * x.
