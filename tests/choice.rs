@@ -88,6 +88,11 @@ fn an_unstable_wish_is_refused_with_the_mode_that_grows() {
     let said = refused("stiff-pair", "--step 0.01 --mode explicit");
     // 2/1000 s over the margin of 1.5.
     assert!(said.contains("1.333ms"), "{said}");
+    // Kept with --force, it does not claim to be stable: at 2.1 ms not at all, at 1.5 ms only as it is.
+    for (step, margin) in [("2.1ms", 0.0), ("1.5ms", 1.0)] {
+        let forced = decided("stiff-pair", &format!("--step {step} --stop 0.1 --mode explicit --force"));
+        assert_eq!(number(&forced, "step_margin"), margin, "{forced}");
+    }
 }
 
 /// A name that no state has, and one that is pinned both ways.

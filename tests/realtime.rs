@@ -17,15 +17,14 @@ const COUNTED: [&str; 8] = [
     "GetDirectionalDerivative",
 ];
 
-/// Calls of the model in each of 100 steps after the first, which must all be equal.
+/// Calls of the model in each of 100 steps, which must all be equal, the first included.
 fn calls_per_step(options: &str) -> [i32; 8] {
     let h = 1e-3;
     let exported = build("counting", &format!("--step {h} --stop 1 {options}"));
     let mut fmu = exported.start(0.0, &[]);
-    fmu.step(0.0, h);
     let mut before = COUNTED.map(|name| fmu.integer(name));
     let mut per_step = None;
-    for k in 1..100 {
+    for k in 0..100 {
         fmu.step(k as f64 * h, h);
         let after = COUNTED.map(|name| fmu.integer(name));
         let calls = std::array::from_fn(|i| after[i] - before[i]);
@@ -43,6 +42,17 @@ fn a_step_is_one_evaluation() {
     assert_eq!([time, states, derivatives], [1; 3]);
     assert_eq!([indicators, get, set, directional], [0; 4]);
     assert!(completed <= 1, "{completed} calls of fmi2CompletedIntegratorStep");
+}
+
+/// Initialisation rehearses the first step: the model is evaluated, but no step is completed, and the states are where
+/// they were.
+#[test]
+fn a_rehearsal_leaves_no_trace() {
+    let exported = build("counting", "--step 1ms --stop 1 --mode implicit");
+    let mut fmu = exported.start(0.0, &[]);
+    assert!(fmu.integer("GetDerivatives") > 3, "nothing was rehearsed");
+    assert_eq!(fmu.integer("CompletedIntegratorStep"), 0);
+    assert_eq!(["x", "v"].map(|name| fmu.real(name)), [1.0, 0.0]);
 }
 
 /// With a fresh Jacobian each colour adds one evaluation, or one directional derivative, and nothing else.

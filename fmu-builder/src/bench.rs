@@ -204,7 +204,7 @@ impl Benchmark {
         ];
         if let Some(allocations) = self.allocations {
             lines.push(format!(
-                "  memory was asked for {} in 1000 steps",
+                "  the runtime asked for memory {} in 1000 steps",
                 count(allocations as usize, "time")
             ));
         }

@@ -61,7 +61,7 @@ pub fn build(args: &BuildArgs, libraries: Libraries) -> Result<Summary, Error> {
         Certificate { html: report::certificate(&summary, &decision), json: summary.certificate_json() };
     pack::pack(&source, plan, diagnostics, &certificate, libraries.runtime, &args.output)?;
     if let Some(path) = &args.report {
-        let page = report::report(&summary, &decision, &studied);
+        let page = report::report(&summary, &decision);
         std::fs::write(path, page).map_err(Error::io("write", path))?;
     }
     Ok(summary)

@@ -283,7 +283,7 @@ impl Instance {
     }
 
     /// Try the first step and forget it, a few times, as a solver tries steps that it then refuses: the one that counts
-    /// finds code and data at hand, and takes hardly longer than the others.
+    /// finds code and data at hand.
     fn rehearse(&mut self) {
         let Some(begin) = self.integrator.begin_rehearsal() else { return };
         let step = &self.integrator.plan.step;

@@ -1,6 +1,6 @@
 //! What the chosen plan was held against, in numbers that a reader can check.
 
-use super::candidates::{Candidate, unstable_at};
+use super::candidates::{Candidate, MARGIN, unstable_at};
 use super::material::Material;
 use super::trial::Draft;
 use crate::analysis::acceptance::{Tolerance, accept};
@@ -25,7 +25,8 @@ pub struct Certificate {
     /// Largest shift of an eigenvalue relative to what (5.1) of the sparsing document grants it at rho = 0.1;
     /// up to 1 the sparsed step has the spectrum of the full one.
     pub acceptance: Option<f64>,
-    /// The step could be this many times longer and still be stable at every sample; absent: no limit was found.
+    /// The step could be this many times longer and still be stable at every sample; 0: it is not stable as it is (`--force`);
+    /// absent: no limit was found.
     pub step_margin: Option<f64>,
     /// The same model without mixed mode and sparsing: every row implicit, a fresh Jacobian in every step.
     pub fully_implicit: Cost,
@@ -53,8 +54,8 @@ pub struct Cost {
 
 /// Modes slower than |h lambda| = this sit at the border by nature and say nothing about what was dropped.
 const SLOW: f64 = 0.3;
-/// Longer steps that are tried for the margin.
-const LONGER: [f64; 5] = [2.0, 3.0, 5.0, 10.0, 20.0];
+/// Multiples of the step that are tried for the margin.
+const LONGER: [f64; 7] = [1.0, MARGIN, 2.0, 3.0, 5.0, 10.0, 20.0];
 /// Up to this many states the margin is looked for.
 const MARGIN_STATES: usize = 100;
 const NAMED: usize = 4;
@@ -110,9 +111,7 @@ impl Certificate {
         }
         if is_mixed && !material.dense.is_empty() && n <= MARGIN_STATES {
             let limit = LONGER.iter().position(|times| unstable_at(material, &mask, times * h));
-            // The candidate was accepted with its own margin.
-            certificate.step_margin =
-                limit.map(|at| if at == 0 { super::candidates::MARGIN } else { LONGER[at - 1] });
+            certificate.step_margin = limit.map(|at| if at == 0 { 0.0 } else { LONGER[at - 1] });
         }
         (certificate, spectra)
     }
@@ -126,7 +125,11 @@ impl Certificate {
 
     /// How much longer the step could be.
     pub fn margin_text(&self) -> Option<String> {
-        self.step_margin.map(|times| format!("stable up to a step {times} times longer"))
+        self.step_margin.map(|times| match times {
+            0.0 => "not stable with this step".into(),
+            1.0 => "not stable with a step 1.5 times longer".into(),
+            _ => format!("stable up to a step {times} times longer"),
+        })
     }
 }
 

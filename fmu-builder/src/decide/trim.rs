@@ -11,7 +11,7 @@ use crate::analysis::{Mask, dense};
 
 /// Masks tried for rows, and again for entries; each costs eigenvalues at a few samples.
 const TRIALS: usize = 120;
-/// What is left must be stable with a step this much longer: other parameters and inputs than those of the studied run can make the
+/// What is left must be stable, at the samples tried, with a step this much longer: other parameters and inputs than those of the studied run can make the
 /// model faster, and a mask that just suffices would be the first to notice.
 const LONGER: f64 = 2.0;
 /// Samples by which a mask is tried. What is found is judged by all.

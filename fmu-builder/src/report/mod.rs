@@ -20,7 +20,6 @@ use crate::decide::{Decision, Trial};
 use crate::quantity::format_duration;
 use crate::structure::{Pattern, draw};
 use crate::summary::{Summary, count, trim};
-use crate::worker::Studied;
 use figures::{Port, Spectrum};
 use fmu_runtime::plan::Policy;
 use std::fmt::Write;
@@ -40,7 +39,7 @@ pub fn certificate(summary: &Summary, decision: &Decision) -> String {
 }
 
 /// `--report`.
-pub fn report(summary: &Summary, decision: &Decision, _studied: &Studied) -> String {
+pub fn report(summary: &Summary, decision: &Decision) -> String {
     page(summary, decision, Some(&decision.simulated.step_times))
 }
 

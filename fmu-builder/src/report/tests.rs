@@ -3,7 +3,7 @@ use super::*;
 use crate::decide::{Candidate, Certificate, Cost, WorstMode};
 use crate::structure::plan_parts;
 use crate::summary::{NamedError, StepTime};
-use crate::worker::{Simulated, StructureFound};
+use crate::worker::Simulated;
 use fmu_runtime::plan::{self, Events, Method, Model, Plan, States, Step, Variables};
 
 const NASTY: &str = "<b>&\"";
@@ -171,30 +171,11 @@ fn summary() -> Summary {
     }
 }
 
-fn studied() -> Studied {
-    Studied {
-        entries: vec![],
-        structure: StructureFound::default(),
-        samples: vec![],
-        magnitudes: vec![],
-        evaluation_time: 0.0,
-        directional_time: None,
-        wrong_directional: None,
-        times: vec![],
-        trajectory: vec![],
-        events: 0,
-        halted: None,
-        notes: vec![],
-        told: Default::default(),
-    }
-}
-
 const SECTIONS: [&str; 6] = ["figures", "trajectories", "structure", "stability", "trials", "use"];
 
 #[test]
 fn every_section_is_there() {
-    let (report, certificate) =
-        (report(&summary(), &decision(), &studied()), certificate(&summary(), &decision()));
+    let (report, certificate) = (report(&summary(), &decision()), certificate(&summary(), &decision()));
     for section in SECTIONS {
         let id = format!("<section id=\"{section}\">");
         assert!(report.contains(&id) && certificate.contains(&id), "{section}");
@@ -213,7 +194,7 @@ fn every_section_is_there() {
 
 #[test]
 fn foreign_names_are_escaped() {
-    let page = report(&summary(), &decision(), &studied());
+    let page = report(&summary(), &decision());
     assert!(!page.contains(NASTY) && !page.contains("<b>&"), "a name got through");
     assert!(page.matches("&lt;b&gt;&amp;&quot;").count() > 15);
 }
@@ -228,7 +209,7 @@ fn the_certificate_is_free_of_measurements() {
     let first = certificate(&summary(), &decision());
     assert_eq!(first, certificate(&slow, &slower));
     assert!(!first.contains("123 ns") && !first.contains("Step time"));
-    assert!(report(&summary(), &decision(), &studied()).contains("123 ns"));
+    assert!(report(&summary(), &decision()).contains("123 ns"));
 }
 
 #[test]
@@ -258,7 +239,7 @@ fn nothing_to_draw_is_said() {
     nothing.plan.elimination = Default::default();
     nothing.simulated.step_times.clear();
     nothing.trials.clear();
-    let page = report(&bare, &nothing, &studied());
+    let page = report(&bare, &nothing);
     for section in SECTIONS {
         assert!(page.contains(&format!("<section id=\"{section}\">")), "{section}");
     }
