@@ -14,7 +14,8 @@
 //!
 //! A cluster's condition is ‖(Y^H X)^-1‖₂ for orthonormal X, Y: the factor by which a
 //! perturbation of J can reach the mean of its eigenvalues. Clusters beyond the limit are
-//! merged with their nearest neighbour, because first-order estimates mean nothing there (4.4.1).
+//! merged with their nearest neighbour, because first-order estimates mean nothing there (4.4.1); so are clusters
+//! that are no further apart than rounding can move them, n ε ‖J‖ times the condition.
 //!
 //! Subspaces are orthonormal in balanced coordinates, see `dense`.
 
@@ -39,7 +40,7 @@ pub struct Cluster {
 /// When two eigenvalues belong together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Clustering {
-    /// |λ_i - λ_j| <= gap · max(|λ_i|, |λ_j|, 1e-12 ‖λ‖∞) joins them.
+    /// |λ_i - λ_j| <= gap · max(|λ_i|, |λ_j|) joins them.
     pub gap: f64,
     /// Merge clusters whose condition is worse, until one is left.
     pub max_condition: f64,
@@ -59,6 +60,7 @@ pub fn block_diagonalise(j: MatRef<'_, f64>, rule: Clustering) -> Result<Vec<Clu
     let schur = complex_schur(&dense::to_complex(balanced.as_ref()))?;
     let values = schur.eigenvalues();
     let mut groups = cluster(&values, rule.gap);
+    let noise = values.len() as f64 * f64::EPSILON * schur.t.norm_l2();
     let mut done: Vec<Option<Cluster>> = vec![None; groups.len()];
     loop {
         for (group, slot) in groups.iter().zip(&mut done) {
@@ -66,17 +68,23 @@ pub fn block_diagonalise(j: MatRef<'_, f64>, rule: Clustering) -> Result<Vec<Clu
                 *slot = Some(resolve(&schur, group)?);
             }
         }
-        let bad = |c: &Option<Cluster>| {
-            c.as_ref().is_none_or(|c| c.condition.is_nan() || c.condition > rule.max_condition)
+        // The nearest neighbour and its distance; the lowest index wins a tie.
+        let nearest = |k: usize| {
+            let gap = |l: usize| {
+                let pairs = groups[k].iter().flat_map(|&a| groups[l].iter().map(move |&b| (a, b)));
+                pairs.map(|(a, b)| (values[a] - values[b]).norm()).fold(f64::INFINITY, f64::min)
+            };
+            let others = (0..groups.len()).filter(|&l| l != k).map(|l| (l, gap(l)));
+            others.min_by(|a, b| a.1.total_cmp(&b.1))
         };
-        let Some(k) = done.iter().position(bad).filter(|_| groups.len() > 1) else { break };
-        // k is merged with its nearest neighbour; the lowest index wins a tie.
-        let gap = |l: usize| {
-            let pairs = groups[k].iter().flat_map(|&a| groups[l].iter().map(move |&b| (a, b)));
-            pairs.map(|(a, b)| (values[a] - values[b]).norm()).fold(f64::INFINITY, f64::min)
-        };
-        let nearest = (0..groups.len()).filter(|&l| l != k).min_by(|&a, &b| gap(a).total_cmp(&gap(b)));
-        let Some(l) = nearest else { break };
+        let merged = done.iter().enumerate().find_map(|(k, slot)| {
+            let condition = slot.as_ref().map_or(f64::INFINITY, |c| c.condition);
+            let (l, gap) = nearest(k)?;
+            // Rounding moves eigenvalues by so much: nearer ones have no subspaces of their own.
+            let is_told_apart = gap > noise * condition && condition <= rule.max_condition;
+            (!is_told_apart).then_some((k, l))
+        });
+        let Some((k, l)) = merged else { break };
         let (keep, gone) = (k.min(l), k.max(l));
         let moved = groups.remove(gone);
         done.remove(gone);
@@ -266,12 +274,11 @@ impl Givens {
 /// Single linkage; groups and members in ascending index.
 fn cluster(values: &[c64], gap: f64) -> Vec<Vec<usize>> {
     let n = values.len();
-    let floor = 1e-12 * values.iter().fold(0.0, |m, z| f64::max(m, z.norm()));
     let mut label: Vec<usize> = (0..n).collect();
     for i in 0..n {
         for j in 0..i {
-            let scale = values[i].norm().max(values[j].norm()).max(floor);
-            if label[i] != label[j] && (values[i] - values[j]).norm() <= gap * scale {
+            let near = gap * values[i].norm().max(values[j].norm());
+            if label[i] != label[j] && (values[i] - values[j]).norm() <= near {
                 let (old, new) = (label[i].max(label[j]), label[i].min(label[j]));
                 label.iter_mut().filter(|l| **l == old).for_each(|l| *l = new);
             }
@@ -325,17 +332,18 @@ mod tests {
     use crate::analysis::dense::tests::mat;
     use proptest::prelude::*;
 
-    /// ‖X diag(T_k) Y^H - J‖ and ‖Y^H X - I‖, largest entries.
+    /// ‖X diag(T_k) Y^H - J‖ in balanced coordinates, in which rounding is small, and ‖Y^H X - I‖; largest entries.
     fn residuals(j: &Mat<f64>, clusters: &[Cluster]) -> (f64, f64) {
         let n = j.nrows();
         let mut sum = Mat::<c64>::zeros(n, n);
         for c in clusters {
             sum += &c.right * &c.block * c.left.adjoint();
         }
+        let (_, d) = dense::balance(j.as_ref());
         let mut rebuild: f64 = 0.0;
         for i in 0..n {
             for k in 0..n {
-                rebuild = rebuild.max((sum[(i, k)] - j[(i, k)]).norm());
+                rebuild = rebuild.max((sum[(i, k)] - j[(i, k)]).norm() * d[k] / d[i]);
             }
         }
         let mut duality: f64 = 0.0;
@@ -369,8 +377,10 @@ mod tests {
             prop_assert_eq!(clusters.iter().map(|c| c.eigenvalues.len()).sum::<usize>(), n);
             let worst = clusters.iter().fold(1.0, |m, c| f64::max(m, c.condition));
             let (rebuild, duality) = residuals(&j, &clusters);
-            prop_assert!(rebuild < 1e-12 * worst, "rebuilt to {rebuild:e}, condition {worst:e}");
-            prop_assert!(duality < 1e-12 * worst, "Y^H X - I is {duality:e}, condition {worst:e}");
+            // Rounding moves X and Y by the condition, and Y is scaled by it.
+            let rounding = 1e-12 * worst * worst;
+            prop_assert!(rebuild < rounding, "rebuilt to {rebuild:e}, condition {worst:e}");
+            prop_assert!(duality < rounding, "Y^H X - I is {duality:e}, condition {worst:e}");
             for c in &clusters {
                 for l in 0..c.block.nrows() {
                     for k in 0..l {
@@ -379,6 +389,27 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Three eigenvalues 0, which rounding leaves at 0 and at 1e-17: one cluster, whose subspace is that of 0, not three
+    /// that contradict each other.
+    #[test]
+    fn zeros_that_rounding_split_are_one_cluster() {
+        let mut j = Mat::<f64>::zeros(6, 6);
+        for (i, k, value) in [
+            (1, 1, 0.5932917058469055),
+            (1, 4, 0.4730225914852184),
+            (2, 4, 0.5060299020821625),
+            (4, 0, -0.23461492870594408),
+            (4, 2, -0.9522116350146617),
+            (5, 4, -0.2394775757977687),
+        ] {
+            j[(i, k)] = value;
+        }
+        let clusters = block_diagonalise(j.as_ref(), Clustering::default()).unwrap();
+        assert_eq!(clusters.iter().map(|c| c.eigenvalues.len()).max(), Some(3));
+        let (rebuild, duality) = residuals(&j, &clusters);
+        assert!(rebuild < 1e-14 && duality < 1e-14, "{rebuild:e} {duality:e}");
     }
 
     /// A Jordan block has no second eigenvector: its eigenvalues must end in one cluster although rounding drives
