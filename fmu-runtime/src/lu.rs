@@ -7,7 +7,7 @@
 //!
 //! Rows are taken in order. Row p starts as row p of W; each of its columns k left of the diagonal is
 //! eliminated with the finished row k, w\[p\]\[j\] -= w\[p\]\[k\] u\[k\]\[j\], and what is right of the diagonal is
-//! divided by the pivot (Crout: L keeps the pivots, U has a unit diagonal). The last `tears` rows of a
+//! divided by the pivot (Crout: L has the pivots, kept as reciprocals; U has a unit diagonal). The last `tears` rows of a
 //! block are left with the Schur complement B22 - B21 L^-1 B12 of tearing, a dense system that is
 //! factored with partial pivoting.
 //!
@@ -26,7 +26,7 @@ use crate::plan::{Elimination, Jacobian};
 use eliminate::{Rows, Work};
 use schedule::{Piece, Schedule};
 use std::ops::{Add, Div, Mul, Sub};
-use substitute::{Couplings, backward, forward};
+use substitute::{backward, forward};
 
 /// A pivot below this fraction of what it was computed from is refused.
 pub const WATCH: f64 = 1e-12;
@@ -72,22 +72,18 @@ impl Number for f64 {
 /// The factors of W and everything needed to renew them.
 #[derive(Clone, Debug)]
 pub struct Factors<T: Number = f64> {
-    order: Vec<u32>,
-    explicit: usize,
     schedule: Schedule,
-    /// The rows of W, then of L and the pivots.
+    /// The rows of W, then of L, with the reciprocal pivots.
     w: Vec<T>,
-    /// Couplings to earlier blocks, -h a.
-    outer: Vec<T>,
     /// The rows of U, each divided by its pivot.
     upper: Vec<T>,
-    inverse: Vec<T>,
     cores: Vec<T>,
-    /// For each row of a core: the row that was swapped with it.
+    /// For each row of a core: its reciprocal pivot, the row that was swapped with it, its state's magnitude.
+    inverse: Vec<T>,
     swaps: Vec<u32>,
     scales: Vec<T>,
-    weights: Vec<T>,
-    y: Vec<T>,
+    /// One core's pivot watch, or its unknowns.
+    buffer: Vec<T>,
     balanced: bool,
 }
 
@@ -95,23 +91,18 @@ impl<T: Number> Factors<T> {
     /// Allocates everything. Fails on what [`Plan::check`](crate::plan::Plan::check) refuses and on missing fill.
     pub fn new(elimination: &Elimination, jacobian: &Jacobian) -> Result<Factors<T>, String> {
         crate::check::elimination(elimination, jacobian, elimination.order.len())?;
-        let e = elimination;
-        let schedule = Schedule::new(e, jacobian)?;
-        let n = e.order.len() - e.explicit as usize;
-        let tears = e.blocks.iter().map(|block| block.tears as usize);
+        let schedule = Schedule::new(elimination, jacobian)?;
+        let tears = elimination.blocks.iter().map(|block| block.tears as usize);
+        let torn = tears.clone().sum();
         let zeros = |len: usize| vec![T::from(0.0); len];
         Ok(Factors {
-            order: schedule.sequence.iter().map(|&p| e.order[p as usize]).collect(),
-            explicit: e.explicit as usize,
             w: zeros(schedule.slots),
-            outer: zeros(schedule.outer.len()),
             upper: zeros(schedule.upper_columns.len()),
-            inverse: zeros(n),
             cores: zeros(tears.clone().map(|t| t * t).sum()),
-            swaps: vec![0; n],
-            scales: vec![T::from(1.0); n],
-            weights: zeros(tears.max().unwrap_or(0)),
-            y: zeros(e.order.len()),
+            inverse: zeros(torn),
+            swaps: vec![0; torn],
+            scales: vec![T::from(1.0); torn],
+            buffer: zeros(tears.max().unwrap_or(0)),
             balanced: false,
             schedule,
         })
@@ -130,10 +121,10 @@ impl<T: Number> Factors<T> {
         let (mut segments, mut updates, mut sources) =
             (s.segments.as_slice(), s.updates.as_slice(), s.sources.as_slice());
         let (mut w, mut cores) = (self.w.as_mut_slice(), self.cores.as_mut_slice());
-        let (mut row, mut filled) = (0, 0);
+        let (mut row, mut filled, mut torn) = (0, 0, 0);
         for block in &s.blocks {
-            let (core, end) = (block.core as usize, block.end as usize);
-            let t = end - core;
+            let core = block.core as usize;
+            let t = block.end as usize - core;
             let a = take_mut(&mut cores, t * t);
             for segment in take(&mut segments, block.segments as usize) {
                 let rows = segment.rows as usize;
@@ -146,23 +137,24 @@ impl<T: Number> Factors<T> {
                 };
                 let w = take_mut(&mut w, rows * segment.slots as usize);
                 if segment.is_core {
-                    work.core(w, &self.upper, &mut self.weights[row - core..], &mut a[row - core..], t);
+                    work.core(w, &self.upper, &mut self.buffer[row - core..], &mut a[row - core..], t);
                 } else {
-                    let inverse = &mut self.inverse[row..row + rows];
-                    work.eliminate(Rows { w, upper: &mut self.upper, filled, inverse })
-                        .map_err(|i| BadPivot { state: self.order[self.explicit + row + i] })?;
+                    work.eliminate(Rows { w, upper: &mut self.upper, filled })
+                        .map_err(|i| BadPivot { state: s.states[row + i] })?;
                     filled += rows * segment.upper as usize;
                 }
                 row += rows;
             }
             if t > 0 {
-                let scales = &mut self.scales[core..end];
+                let rows = torn..torn + t;
+                torn += t;
+                let scales = &mut self.scales[rows.clone()];
                 if !self.balanced {
                     dense::balance(a, scales);
                 }
-                let (swaps, inverse) = (&mut self.swaps[core..end], &mut self.inverse[core..end]);
-                dense::factor(a, scales, &mut self.weights[..t], swaps, inverse)
-                    .map_err(|k| BadPivot { state: self.order[self.explicit + core + k] })?;
+                let (swaps, inverse) = (&mut self.swaps[rows.clone()], &mut self.inverse[rows]);
+                dense::factor(a, scales, &mut self.buffer[..t], swaps, inverse)
+                    .map_err(|k| BadPivot { state: s.states[core + k] })?;
             }
         }
         self.balanced = true;
@@ -194,59 +186,52 @@ impl<T: Number> Factors<T> {
                 }
             }
         }
-        for (outer, &entry) in self.outer.iter_mut().zip(&s.outer) {
-            *outer = value(entry);
-        }
     }
 
-    /// Solve W d = h r with the last factors, which were made for the same h. `r` and `d` are in the order of the
-    /// states; in between everything is in the order of solution, so that a row reads what is near.
+    /// Solve W d = h r with the last factors, which were made for the same h.
     #[inline(never)]
     pub fn solve(&mut self, h: f64, r: &[f64], d: &mut [T]) {
-        let (h, s) = (T::from(h), &self.schedule);
-        let y = self.y.as_mut_slice();
-        for (y, &state) in y.iter_mut().zip(&self.order) {
-            *y = h * T::from(r[state as usize]);
+        let h = T::from(h);
+        for (d, &r) in d.iter_mut().zip(r) {
+            *d = h * T::from(r);
         }
-        let (mut segments, mut w, mut cores) =
-            (s.segments.as_slice(), self.w.as_slice(), self.cores.as_slice());
-        let (mut outer, mut outer_columns) = (self.outer.as_slice(), s.outer_columns.as_slice());
-        let (mut lower_columns, mut inverse) = (s.lower_columns.as_slice(), self.inverse.as_slice());
-        let mut p = self.explicit;
-        let mut filled = 0;
+        let s = &self.schedule;
+        let (mut segments, mut states, mut columns) =
+            (s.segments.as_slice(), s.states.as_slice(), s.left_columns.as_slice());
+        let (mut w, mut upper, mut upper_columns) =
+            (self.w.as_slice(), self.upper.as_slice(), s.upper_columns.as_slice());
+        let (mut cores, mut torn) = (self.cores.as_slice(), 0);
+        let mut first = 0;
         for block in &s.blocks {
             let mine = take(&mut segments, block.segments as usize);
+            let my_states = take(&mut states, block.end as usize - first);
+            first = block.end as usize;
+            let (mut rows, mut filled) = (my_states, 0);
             for segment in mine {
-                let rows = segment.rows as usize;
-                forward(
-                    segment,
-                    Couplings {
-                        values: take(&mut outer, rows * segment.outer as usize),
-                        columns: take(&mut outer_columns, rows * segment.outer as usize),
-                    },
-                    Couplings {
-                        values: take(&mut w, rows * segment.slots as usize),
-                        columns: take(&mut lower_columns, rows * segment.lower as usize),
-                    },
-                    take(&mut inverse, rows),
-                    y,
-                    p,
-                );
-                p += rows;
-                filled += rows * segment.upper as usize;
+                let count = segment.rows as usize;
+                let w = take(&mut w, count * segment.slots as usize);
+                let columns = take(&mut columns, count * segment.left as usize);
+                forward(segment, take(&mut rows, count), w, columns, d);
+                filled += count * segment.upper as usize;
             }
             let t = (block.end - block.core) as usize;
             if t > 0 {
+                let mine = torn..torn + t;
+                torn += t;
                 let a = take(&mut cores, t * t);
-                let (core, end) = (block.core as usize, block.end as usize);
-                dense::solve(a, &self.swaps[core..end], &self.inverse[core..end], &mut y[p - t..p]);
+                let (y, states) = (&mut self.buffer[..t], &my_states[my_states.len() - t..]);
+                for (y, &state) in y.iter_mut().zip(states) {
+                    *y = d[state as usize];
+                }
+                dense::solve(a, &self.swaps[mine.clone()], &self.inverse[mine], y);
+                for (&y, &state) in y.iter().zip(states) {
+                    d[state as usize] = y;
+                }
             }
             if !block.is_forward {
-                backward(mine, &self.upper[..filled], &s.upper_columns[..filled], y, p);
+                let (upper, columns) = (take(&mut upper, filled), take(&mut upper_columns, filled));
+                backward(mine, my_states, upper, columns, d);
             }
-        }
-        for (&y, &state) in y.iter().zip(&self.order) {
-            d[state as usize] = y;
         }
     }
 }

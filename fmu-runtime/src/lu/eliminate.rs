@@ -16,7 +16,6 @@ pub(super) struct Rows<'a, T> {
     pub w: &'a mut [T],
     pub upper: &'a mut [T],
     pub filled: usize,
-    pub inverse: &'a mut [T],
 }
 
 impl Work<'_> {
@@ -52,9 +51,9 @@ impl Work<'_> {
     ) -> Result<(), usize> {
         let (one, watch) = (T::from(1.0), T::from(WATCH));
         let (diagonal, len) = (self.segment.diagonal as usize, self.segment.upper as usize);
-        let Rows { w: mut rest, upper, mut filled, inverse } = rows;
+        let Rows { w: mut rest, upper, mut filled } = rows;
         // Segments can be short: `chunks` would pay for a division.
-        for (i, inverse) in inverse.iter_mut().enumerate() {
+        for i in 0..self.segment.rows as usize {
             let w = take_mut(&mut rest, self.segment.slots as usize);
             w[diagonal] = w[diagonal] + one;
             let most = apply(i, w, upper, larger(one, w[diagonal].abs()));
@@ -64,7 +63,7 @@ impl Work<'_> {
                 return Err(i);
             }
             let factor = one / pivot;
-            *inverse = factor;
+            w[diagonal] = factor;
             for (u, &w) in upper[filled..filled + len].iter_mut().zip(&w[diagonal + 1..]) {
                 *u = w * factor;
             }

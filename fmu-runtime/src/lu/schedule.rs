@@ -12,7 +12,8 @@ pub(super) const LANES: usize = 4;
 /// A slot without an entry: fill, or a diagonal of W that is 1.
 const BLANK: u32 = u32::MAX;
 
-/// All rows are implicit rows, counted from 0; columns are positions, explicit rows included.
+/// A row of W has a slot for each coupling to an explicit row or to an earlier block, then for each column of its block: what
+/// is left of the diagonal, the diagonal, what is right of it. Rows are implicit rows, counted from 0; columns are states.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Schedule {
     pub blocks: Vec<Span>,
@@ -26,17 +27,12 @@ pub(super) struct Schedule {
     pub sources: Vec<u32>,
     /// Where [`Shape::Scatter`] goes.
     pub targets: Vec<u32>,
-    pub lower_columns: Vec<u32>,
+    pub left_columns: Vec<u32>,
     pub upper_columns: Vec<u32>,
-    /// Couplings to earlier blocks and explicit rows: entries of the Jacobian, and their columns.
-    pub outer: Vec<u32>,
-    pub outer_columns: Vec<u32>,
     /// Number of slots of W.
     pub slots: usize,
-    /// Positions of the plan, in the order in which they are solved here.
-    pub sequence: Vec<u32>,
-    /// While it is made: the plan's slots in that order.
-    plan_slots: Vec<u32>,
+    /// The state of each row.
+    pub states: Vec<u32>,
 }
 
 /// Rows up to `core`, then a dense core up to `end`.
@@ -63,9 +59,9 @@ pub(super) struct Span {
 pub(super) struct Segment {
     pub rows: u32,
     pub slots: u32,
+    /// Slots whose columns are known when the row's turn comes; in a core, those before the core.
+    pub left: u32,
     pub diagonal: u32,
-    pub outer: u32,
-    pub lower: u32,
     /// Columns after the diagonal; in a core, none.
     pub upper: u32,
     pub updates: u32,
@@ -106,46 +102,53 @@ pub(super) enum Piece {
 impl Schedule {
     /// Fails on missing fill. The elimination is one that [`check::elimination`](crate::check::elimination) has passed.
     pub(super) fn new(e: &Elimination, jacobian: &Jacobian) -> Result<Schedule, String> {
-        let mut schedule = Schedule { slots: e.cols.len(), ..Schedule::default() };
-        schedule.rows(e, jacobian)?;
-        schedule.assembly(e);
+        let mut schedule = Schedule::default();
+        let entries = schedule.rows(e, jacobian)?;
+        schedule.slots = entries.len();
+        schedule.assembly(&entries);
         Ok(schedule)
     }
 
-    fn rows(&mut self, e: &Elimination, jacobian: &Jacobian) -> Result<(), String> {
-        let extents = self.sequence(e, jacobian);
-        // Positions in the plan's order, as positions in ours; and where a state is.
-        let (mut ours, mut position) = (vec![0; e.order.len()], vec![0; e.order.len()]);
-        for (p, &plan) in self.sequence.iter().enumerate() {
+    /// Everything but the assembly, and for each slot of W its entry.
+    fn rows(&mut self, e: &Elimination, jacobian: &Jacobian) -> Result<Vec<u32>, String> {
+        let (sequence, extents) = sequence(e, jacobian);
+        // Positions in the plan's order, as positions in ours.
+        let mut ours = vec![0; e.order.len()];
+        for (p, &plan) in sequence.iter().enumerate() {
             ours[plan as usize] = p as u32;
-            position[e.order[plan as usize] as usize] = p as u32;
         }
+        let state = |position: u32| e.order[sequence[position as usize] as usize];
+        let mut planned = vec![BLANK; e.cols.len()];
+        for (&entry, &slot) in e.entries.iter().zip(&e.slots) {
+            planned[slot as usize] = entry;
+        }
+        let mut entries = Vec::new();
         // Where each row starts in `upper_columns`; for positions before the first implicit one nothing is ever asked.
         let mut upper_start = vec![0; e.explicit as usize];
-        // Where in the current row a column is.
+        // In which slot of the current row a column is.
         let mut place = vec![BLANK; e.order.len()];
+        // The columns right of the diagonal of all rows, by position.
+        let mut upper_positions = Vec::new();
         let mut first = e.explicit;
         for Extent { core, end, is_single } in extents {
             self.span(is_single, core - e.explicit, end - e.explicit);
             for p in first..end {
-                let plan = self.sequence[p as usize];
+                let plan = sequence[p as usize];
                 let row = (plan - e.explicit) as usize;
-                let slots = e.row_start[row]..e.row_start[row + 1];
-                let columns: Vec<u32> = e.cols[slots.start as usize..slots.end as usize]
-                    .iter()
-                    .map(|&c| ours[c as usize])
-                    .collect();
+                let slots = e.row_start[row] as usize..e.row_start[row + 1] as usize;
+                let columns: Vec<u32> = e.cols[slots.clone()].iter().map(|&c| ours[c as usize]).collect();
                 let outer = &e.outer[e.outer_start[row] as usize..e.outer_start[row + 1] as usize];
-                for (slot, &c) in columns.iter().enumerate() {
+                for (slot, &c) in (outer.len()..).zip(&columns) {
                     place[c as usize] = slot as u32;
                 }
-                let lower = columns.partition_point(|&c| c < p.min(core));
+                let lower = &columns[..columns.partition_point(|&c| c < p.min(core))];
                 let diagonal = place[p as usize];
-                let upper = if p < core { &columns[diagonal as usize + 1..] } else { &[] };
-                upper_start.push(self.upper_columns.len() as u32);
-                let (updates, sources) =
-                    self.updates_of(&columns[..lower], diagonal, &place, &upper_start).map_err(|(k, j)| {
-                        let [k, j] = [k, j].map(|column| self.sequence[column as usize]);
+                let upper = if p < core { &columns[diagonal as usize + 1 - outer.len()..] } else { &[] };
+                upper_start.push(upper_positions.len() as u32);
+                let (updates, sources) = self
+                    .updates_of(lower, diagonal, &place, &upper_start, &upper_positions)
+                    .map_err(|(k, j)| {
+                        let [k, j] = [k, j].map(|column| sequence[column as usize]);
                         format!("the plan's fill is incomplete: row {plan} needs column {j} when column {k} is eliminated")
                     })?;
                 for &c in &columns {
@@ -153,70 +156,26 @@ impl Schedule {
                 }
                 let segment = Segment {
                     rows: 1,
-                    slots: columns.len() as u32,
+                    slots: (outer.len() + columns.len()) as u32,
+                    left: (outer.len() + lower.len()) as u32,
                     diagonal,
-                    outer: outer.len() as u32,
-                    lower: lower as u32,
                     upper: upper.len() as u32,
                     updates: updates.len() as u32,
                     is_core: p >= core,
                 };
-                self.lower_columns.extend(&columns[..lower]);
-                self.upper_columns.extend(upper);
-                self.outer.extend(outer);
-                self.outer_columns
-                    .extend(outer.iter().map(|&a| position[jacobian.cols[a as usize] as usize]));
+                self.states.push(state(p));
+                self.left_columns.extend(outer.iter().map(|&entry| jacobian.cols[entry as usize]));
+                self.left_columns.extend(lower.iter().map(|&c| state(c)));
+                self.upper_columns.extend(upper.iter().map(|&c| state(c)));
                 self.sources.extend(sources);
-                self.plan_slots.extend(slots);
+                entries.extend(outer);
+                entries.extend(&planned[slots]);
+                upper_positions.extend(upper);
                 self.append(segment, updates);
             }
             first = end;
         }
-        Ok(())
-    }
-
-    /// The rows in our order: the plan's, but blocks alike that do not need each other take turns, row by row, so that
-    /// alike rows are neighbours.
-    fn sequence(&mut self, e: &Elimination, jacobian: &Jacobian) -> Vec<Extent> {
-        let mut position = vec![0; e.order.len()];
-        for (p, &state) in e.order.iter().enumerate() {
-            position[state as usize] = p as u32;
-        }
-        let row = |p: u32| (p - e.explicit) as usize;
-        let columns = |p: u32| &e.cols[e.row_start[row(p)] as usize..e.row_start[row(p) + 1] as usize];
-        let outer = |p: u32| &e.outer[e.outer_start[row(p)] as usize..e.outer_start[row(p) + 1] as usize];
-        let is_alike = |a: u32, b: u32, size: u32| {
-            (0..size).all(|r| {
-                let (one, other) = (columns(a + r), columns(b + r));
-                one.len() == other.len() && one.iter().zip(other).all(|(x, y)| x - a == y - b)
-            })
-        };
-        let needs_none_from = |first: u32, block: u32, size: u32| {
-            (0..size)
-                .flat_map(|r| outer(block + r))
-                .all(|&entry| position[jacobian.cols[entry as usize] as usize] < first)
-        };
-        self.sequence = (0..e.explicit).collect();
-        let mut extents = Vec::new();
-        let (mut first, mut blocks) = (e.explicit, e.blocks.as_slice());
-        while let Some((block, mut rest)) = blocks.split_first() {
-            let size = block.size;
-            let mut count = 1;
-            while let Some((next, after)) = rest.split_first()
-                && size > 1
-                && (next.size, next.tears, block.tears) == (size, 0, 0)
-                && is_alike(first, first + count * size, size)
-                && needs_none_from(first, first + count * size, size)
-            {
-                count += 1;
-                rest = after;
-            }
-            let end = first + count * size;
-            self.sequence.extend((0..size).flat_map(|r| (0..count).map(move |b| first + b * size + r)));
-            extents.push(Extent { core: end - block.tears, end, is_single: size == 1 && block.tears == 0 });
-            (first, blocks) = (end, rest);
-        }
-        extents
+        Ok(entries)
     }
 
     /// A block of one row may continue a span of such blocks; any other starts one.
@@ -235,11 +194,12 @@ impl Schedule {
         diagonal: u32,
         place: &[u32],
         upper_start: &[u32],
+        upper_positions: &[u32],
     ) -> Result<(Vec<Update>, Vec<u32>), (u32, u32)> {
         let (mut updates, mut sources): (Vec<Update>, Vec<u32>) = (Vec::new(), Vec::new());
         for &k in lower {
             let (source, stop) = (upper_start[k as usize], upper_start[k as usize + 1]);
-            let columns = &self.upper_columns[source as usize..stop as usize];
+            let columns = &upper_positions[source as usize..stop as usize];
             if let Some(&j) = columns.iter().find(|&&j| place[j as usize] == BLANK) {
                 return Err((k, j));
             }
@@ -300,14 +260,8 @@ impl Schedule {
         self.updates.extend(updates);
     }
 
-    fn assembly(&mut self, e: &Elimination) {
-        let mut planned = vec![BLANK; e.cols.len()];
-        for (&entry, &slot) in e.entries.iter().zip(&e.slots) {
-            planned[slot as usize] = entry;
-        }
-        let slots = std::mem::take(&mut self.plan_slots);
-        let entry_of: Vec<u32> = slots.iter().map(|&slot| planned[slot as usize]).collect();
-        for run in entry_of.chunk_by(|&a, &b| a != BLANK && b != BLANK && a + 1 == b) {
+    fn assembly(&mut self, entries: &[u32]) {
+        for run in entries.chunk_by(|&a, &b| a != BLANK && b != BLANK && a + 1 == b) {
             let len = run.len() as u32;
             if run.len() >= LANES {
                 self.pieces.push(Piece::Run { entry: run[0], len });
@@ -320,4 +274,48 @@ impl Schedule {
             }
         }
     }
+}
+
+/// The rows in our order: the plan's, but blocks alike that do not need each other take turns, row by row, so that
+/// alike rows are neighbours.
+fn sequence(e: &Elimination, jacobian: &Jacobian) -> (Vec<u32>, Vec<Extent>) {
+    let mut position = vec![0; e.order.len()];
+    for (p, &state) in e.order.iter().enumerate() {
+        position[state as usize] = p as u32;
+    }
+    let row = |p: u32| (p - e.explicit) as usize;
+    let columns = |p: u32| &e.cols[e.row_start[row(p)] as usize..e.row_start[row(p) + 1] as usize];
+    let outer = |p: u32| &e.outer[e.outer_start[row(p)] as usize..e.outer_start[row(p) + 1] as usize];
+    let is_alike = |a: u32, b: u32, size: u32| {
+        (0..size).all(|r| {
+            let (one, other) = (columns(a + r), columns(b + r));
+            one.len() == other.len() && one.iter().zip(other).all(|(x, y)| x - a == y - b)
+        })
+    };
+    let needs_none_from = |first: u32, block: u32, size: u32| {
+        (0..size)
+            .flat_map(|r| outer(block + r))
+            .all(|&entry| position[jacobian.cols[entry as usize] as usize] < first)
+    };
+    let mut sequence: Vec<u32> = (0..e.explicit).collect();
+    let mut extents = Vec::new();
+    let (mut first, mut blocks) = (e.explicit, e.blocks.as_slice());
+    while let Some((block, mut rest)) = blocks.split_first() {
+        let size = block.size;
+        let mut count = 1;
+        while let Some((next, after)) = rest.split_first()
+            && size > 1
+            && (next.size, next.tears, block.tears) == (size, 0, 0)
+            && is_alike(first, first + count * size, size)
+            && needs_none_from(first, first + count * size, size)
+        {
+            count += 1;
+            rest = after;
+        }
+        let end = first + count * size;
+        sequence.extend((0..size).flat_map(|r| (0..count).map(move |b| first + b * size + r)));
+        extents.push(Extent { core: end - block.tears, end, is_single: size == 1 && block.tears == 0 });
+        (first, blocks) = (end, rest);
+    }
+    (sequence, extents)
 }

@@ -1,51 +1,42 @@
-//! The solution of a segment's rows, forward with L and backward with U.
+//! The solution of a segment's rows, forward with L and backward with U. The unknowns stay in the order of the states.
 
 use super::schedule::Segment;
 use super::{Number, take};
 
-/// Values and the positions that they multiply, row after row.
-pub(super) struct Couplings<'a, T> {
-    pub values: &'a [T],
-    pub columns: &'a [u32],
-}
-
-/// Rows p.. of y: take off what is known, divide by the pivot (a core's rows are not divided).
+/// A segment's rows: take off what is known, divide by the pivot (a core's rows are not divided).
 #[inline]
-pub(super) fn forward<T: Number>(
-    segment: &Segment,
-    outer: Couplings<T>,
-    lower: Couplings<T>,
-    inverse: &[T],
-    y: &mut [T],
-    p: usize,
-) {
-    let rows = p..p + segment.rows as usize;
-    let (others, before, slots) = (segment.outer as usize, segment.lower as usize, segment.slots as usize);
-    match (others, before) {
-        (0, 0) if segment.is_core => {}
-        (0, 0) => {
-            for (y, &inverse) in y[rows].iter_mut().zip(inverse) {
-                *y = *y * inverse;
+pub(super) fn forward<T: Number>(segment: &Segment, states: &[u32], w: &[T], columns: &[u32], y: &mut [T]) {
+    let (slots, left) = (segment.slots as usize, segment.left as usize);
+    let (mut w, mut columns) = (w, columns);
+    match left {
+        _ if segment.is_core => {
+            for &state in states {
+                let row = take(&mut w, slots);
+                y[state as usize] = minus(y[state as usize], row, take(&mut columns, left), y);
             }
         }
-        (0, 1) if !segment.is_core => {
-            let mut values = lower.values;
-            for ((p, &k), &inverse) in rows.zip(lower.columns).zip(inverse) {
-                y[p] = (y[p] - take(&mut values, slots)[0] * y[k as usize]) * inverse;
+        0 => {
+            for &state in states {
+                y[state as usize] = y[state as usize] * take(&mut w, slots)[0];
+            }
+        }
+        1 => {
+            for (&state, &k) in states.iter().zip(columns) {
+                let row = take(&mut w, slots);
+                y[state as usize] = (y[state as usize] - row[0] * y[k as usize]) * row[1];
             }
         }
         _ => {
-            let (mut outer, mut lower) = (outer, lower);
-            for (p, &inverse) in rows.zip(inverse) {
-                let b = minus(y[p], take(&mut outer.values, others), take(&mut outer.columns, others), y);
-                let b = minus(b, take(&mut lower.values, slots), take(&mut lower.columns, before), y);
-                y[p] = if segment.is_core { b } else { b * inverse };
+            for &state in states {
+                let row = take(&mut w, slots);
+                let b = minus(y[state as usize], row, take(&mut columns, left), y);
+                y[state as usize] = b * row[left];
             }
         }
     }
 }
 
-/// b - sum of values * y\[columns\].
+/// b - sum of values * y\[columns\], as many as there are columns.
 #[inline]
 fn minus<T: Number>(b: T, values: &[T], columns: &[u32], y: &[T]) -> T {
     let mut b = b;
@@ -55,31 +46,42 @@ fn minus<T: Number>(b: T, values: &[T], columns: &[u32], y: &[T]) -> T {
     b
 }
 
-/// The rows of a block, which ends before position p, from the last to the first: take off what U couples them to.
+/// The rows of a block from the last to the first: take off what U couples them to. `upper` and its columns end with the block.
 #[inline]
-pub(super) fn backward<T: Number>(segments: &[Segment], upper: &[T], columns: &[u32], y: &mut [T], p: usize) {
-    let (mut end, mut p) = (upper.len(), p);
+pub(super) fn backward<T: Number>(
+    segments: &[Segment],
+    states: &[u32],
+    upper: &[T],
+    columns: &[u32],
+    y: &mut [T],
+) {
+    let (mut states, mut upper, mut columns) = (states, upper, columns);
     for segment in segments.iter().rev() {
-        let rows = p - segment.rows as usize..p;
-        p = rows.start;
-        let len = segment.upper as usize;
-        if len == 0 {
-            continue;
-        }
-        let begin = end - rows.len() * len;
-        let (values, columns) = (&upper[begin..end], &columns[begin..end]);
-        end = begin;
-        if len == 1 {
-            for ((p, &u), &j) in rows.zip(values).zip(columns).rev() {
-                y[p] = y[p] - u * y[j as usize];
+        let (rows, len) = (segment.rows as usize, segment.upper as usize);
+        let states = take_last(&mut states, rows);
+        let mut values = take_last(&mut upper, rows * len);
+        let mut columns = take_last(&mut columns, rows * len);
+        match len {
+            0 => {}
+            1 => {
+                for ((&state, &u), &j) in states.iter().zip(values).zip(columns).rev() {
+                    y[state as usize] = y[state as usize] - u * y[j as usize];
+                }
             }
-            continue;
-        }
-        let (mut values, mut columns) = (values, columns);
-        for p in rows.rev() {
-            let at = values.len() - len;
-            y[p] = minus(y[p], &values[at..], &columns[at..], y);
-            (values, columns) = (&values[..at], &columns[..at]);
+            _ => {
+                for &state in states.iter().rev() {
+                    let (values, columns) = (take_last(&mut values, len), take_last(&mut columns, len));
+                    y[state as usize] = minus(y[state as usize], values, columns, y);
+                }
+            }
         }
     }
+}
+
+/// Split off the last `len` elements.
+#[inline]
+fn take_last<'a, T>(rest: &mut &'a [T], len: usize) -> &'a [T] {
+    let (other, last) = rest.split_at(rest.len() - len);
+    *rest = other;
+    last
 }
