@@ -23,10 +23,10 @@ mod schedule;
 mod substitute;
 
 use crate::plan::{Elimination, Jacobian};
-use eliminate::{Rows, Work};
-use schedule::{Piece, Schedule};
+use eliminate::Work;
+use schedule::{Piece, Schedule, Stage};
 use std::ops::{Add, Div, Mul, Sub};
-use substitute::{backward, forward};
+use substitute::{backward, forward, reduce};
 
 /// A pivot below this fraction of what it was computed from is refused.
 pub const WATCH: f64 = 1e-12;
@@ -117,47 +117,31 @@ impl<T: Number> Factors<T> {
     #[inline(never)]
     pub fn refactor(&mut self, h: f64, jacobian: &[f64]) -> Result<(), BadPivot> {
         self.assemble(T::from(-h), jacobian);
-        let s = &self.schedule;
-        let (mut segments, mut updates, mut sources) =
-            (s.segments.as_slice(), s.updates.as_slice(), s.sources.as_slice());
-        let (mut w, mut cores) = (self.w.as_mut_slice(), self.cores.as_mut_slice());
-        let (mut row, mut filled, mut torn) = (0, 0, 0);
-        for block in &s.blocks {
-            let core = block.core as usize;
-            let t = block.end as usize - core;
-            let a = take_mut(&mut cores, t * t);
-            for segment in take(&mut segments, block.segments as usize) {
-                let rows = segment.rows as usize;
-                let updates = take(&mut updates, segment.updates as usize);
-                let work = Work {
-                    segment,
-                    updates,
-                    sources: take(&mut sources, rows * updates.len()),
-                    targets: &s.targets,
-                };
-                let w = take_mut(&mut w, rows * segment.slots as usize);
-                if segment.is_core {
-                    work.core(w, &self.upper, &mut self.buffer[row - core..], &mut a[row - core..], t);
-                } else {
-                    work.eliminate(Rows { w, upper: &mut self.upper, filled })
-                        .map_err(|i| BadPivot { state: s.states[row + i] })?;
-                    filled += rows * segment.upper as usize;
+        let Factors { schedule: s, w, upper, cores, inverse, swaps, scales, buffer, balanced } = self;
+        for stage in &s.stages {
+            match stage {
+                Stage::Rows(segment) => Work::new(segment, s)
+                    .eliminate(w, upper)
+                    .map_err(|i| BadPivot { state: s.states[segment.row as usize + i] })?,
+                Stage::CoreRows(segment, core) => {
+                    let row = (segment.row - core.row) as usize;
+                    let a = &mut cores[core.matrix()][row..];
+                    Work::new(segment, s).core(w, upper, &mut buffer[row..], a, core.size as usize);
                 }
-                row += rows;
-            }
-            if t > 0 {
-                let rows = torn..torn + t;
-                torn += t;
-                let scales = &mut self.scales[rows.clone()];
-                if !self.balanced {
-                    dense::balance(a, scales);
+                Stage::Core(core) => {
+                    let (a, rows) = (&mut cores[core.matrix()], core.torn());
+                    let scales = &mut scales[rows.clone()];
+                    if !*balanced {
+                        dense::balance(a, scales);
+                    }
+                    let weights = &mut buffer[..rows.len()];
+                    dense::factor(a, scales, weights, &mut swaps[rows.clone()], &mut inverse[rows])
+                        .map_err(|k| BadPivot { state: s.states[core.row as usize + k] })?;
                 }
-                let (swaps, inverse) = (&mut self.swaps[rows.clone()], &mut self.inverse[rows]);
-                dense::factor(a, scales, &mut self.buffer[..t], swaps, inverse)
-                    .map_err(|k| BadPivot { state: s.states[core + k] })?;
+                Stage::Back(_) => {}
             }
         }
-        self.balanced = true;
+        *balanced = true;
         Ok(())
     }
 
@@ -195,42 +179,40 @@ impl<T: Number> Factors<T> {
         for (d, &r) in d.iter_mut().zip(r) {
             *d = h * T::from(r);
         }
-        let s = &self.schedule;
-        let (mut segments, mut states, mut columns) =
-            (s.segments.as_slice(), s.states.as_slice(), s.left_columns.as_slice());
-        let (mut w, mut upper, mut upper_columns) =
-            (self.w.as_slice(), self.upper.as_slice(), s.upper_columns.as_slice());
-        let (mut cores, mut torn) = (self.cores.as_slice(), 0);
-        let mut first = 0;
-        for block in &s.blocks {
-            let mine = take(&mut segments, block.segments as usize);
-            let my_states = take(&mut states, block.end as usize - first);
-            first = block.end as usize;
-            let (mut rows, mut filled) = (my_states, 0);
-            for segment in mine {
-                let count = segment.rows as usize;
-                let w = take(&mut w, count * segment.slots as usize);
-                let columns = take(&mut columns, count * segment.left as usize);
-                forward(segment, take(&mut rows, count), w, columns, d);
-                filled += count * segment.upper as usize;
-            }
-            let t = (block.end - block.core) as usize;
-            if t > 0 {
-                let mine = torn..torn + t;
-                torn += t;
-                let a = take(&mut cores, t * t);
-                let (y, states) = (&mut self.buffer[..t], &my_states[my_states.len() - t..]);
-                for (y, &state) in y.iter_mut().zip(states) {
-                    *y = d[state as usize];
+        let Factors { schedule: s, w, upper, cores, inverse, swaps, buffer, .. } = self;
+        for stage in &s.stages {
+            match stage {
+                Stage::Rows(segment) => forward(
+                    &segment.layout,
+                    &s.states[segment.rows()],
+                    &w[segment.slots()],
+                    &s.left_columns[segment.left_columns()],
+                    d,
+                ),
+                Stage::CoreRows(segment, _) => reduce(
+                    &segment.layout,
+                    &s.states[segment.rows()],
+                    &w[segment.slots()],
+                    &s.left_columns[segment.left_columns()],
+                    d,
+                ),
+                Stage::Core(core) => {
+                    let (y, states) = (&mut buffer[..core.size as usize], &s.states[core.rows()]);
+                    for (y, &state) in y.iter_mut().zip(states) {
+                        *y = d[state as usize];
+                    }
+                    dense::solve(&cores[core.matrix()], &swaps[core.torn()], &inverse[core.torn()], y);
+                    for (&y, &state) in y.iter().zip(states) {
+                        d[state as usize] = y;
+                    }
                 }
-                dense::solve(a, &self.swaps[mine.clone()], &self.inverse[mine], y);
-                for (&y, &state) in y.iter().zip(states) {
-                    d[state as usize] = y;
-                }
-            }
-            if !block.is_forward {
-                let (upper, columns) = (take(&mut upper, filled), take(&mut upper_columns, filled));
-                backward(mine, my_states, upper, columns, d);
+                Stage::Back(segment) => backward(
+                    &segment.layout,
+                    &s.states[segment.rows()],
+                    &upper[segment.upper()],
+                    &s.upper_columns[segment.upper()],
+                    d,
+                ),
             }
         }
     }

@@ -1,60 +1,65 @@
 //! The refactorization of a segment: finished rows are subtracted, pivots are watched and divided by.
 
-use super::schedule::{LANES, Segment, Shape, Update};
+use super::schedule::{LANES, Layout, Schedule, Segment, Shape, Update};
 use super::{Number, WATCH, larger, subtract, take_mut};
 
 /// The refactorization of one segment.
 pub(super) struct Work<'a> {
-    pub segment: &'a Segment,
-    pub updates: &'a [Update],
-    pub sources: &'a [u32],
-    pub targets: &'a [u32],
+    segment: &'a Segment,
+    updates: &'a [Update],
+    sources: &'a [u32],
+    targets: &'a [u32],
 }
 
-/// What the rows that are eliminated read and write; their part of `upper` starts at `filled`.
-pub(super) struct Rows<'a, T> {
-    pub w: &'a mut [T],
-    pub upper: &'a mut [T],
-    pub filled: usize,
-}
-
-impl Work<'_> {
-    /// Fails with the row that has no pivot.
+impl<'a> Work<'a> {
     #[inline]
-    pub fn eliminate<T: Number>(&self, rows: Rows<T>) -> Result<(), usize> {
+    pub fn new(segment: &'a Segment, schedule: &'a Schedule) -> Work<'a> {
+        Work {
+            segment,
+            updates: &schedule.updates[segment.updates as usize..][..segment.layout.updates as usize],
+            sources: &schedule.sources[segment.sources as usize..],
+            targets: &schedule.targets,
+        }
+    }
+
+    /// All of W and of U. Fails with the row that has no pivot.
+    #[inline]
+    pub fn eliminate<T: Number>(&self, w: &mut [T], upper: &mut [T]) -> Result<(), usize> {
         // What most rows of most models are like has a loop of its own.
         match self.updates {
-            [] => self.pivots(rows, |_, _, _, most| most),
+            [] => self.pivots(w, upper, |_, _, _, most| most),
             [update] if update.shape == Shape::Single && update.is_diagonal => {
                 let (at, to) = (update.at as usize, update.to as usize);
-                self.pivots(rows, |i, w, upper, most| {
+                self.pivots(w, upper, |i, w, upper, most| {
                     w[to] = w[to] - w[at] * upper[self.sources[i] as usize];
                     larger(most, w[to].abs())
                 })
             }
-            _ => self.eliminate_any(rows),
+            _ => self.eliminate_any(w, upper),
         }
     }
 
     /// Not inlined, so that the loops for frequent rows keep their registers.
     #[inline(never)]
-    fn eliminate_any<T: Number>(&self, rows: Rows<T>) -> Result<(), usize> {
-        self.pivots(rows, |i, w, upper, most| self.apply(i, w, upper, most))
+    fn eliminate_any<T: Number>(&self, w: &mut [T], upper: &mut [T]) -> Result<(), usize> {
+        self.pivots(w, upper, |i, w, upper, most| self.apply(i, w, upper, most))
     }
 
     /// `apply` subtracts earlier rows from row i, given U and the magnitude of the diagonal; it gives the largest magnitude.
     #[inline]
     fn pivots<T: Number>(
         &self,
-        rows: Rows<T>,
+        w: &mut [T],
+        upper: &mut [T],
         apply: impl Fn(usize, &mut [T], &[T], T) -> T,
     ) -> Result<(), usize> {
         let (one, watch) = (T::from(1.0), T::from(WATCH));
-        let (diagonal, len) = (self.segment.diagonal as usize, self.segment.upper as usize);
-        let Rows { w: mut rest, upper, mut filled } = rows;
+        let Layout { slots, diagonal, upper: len, .. } = self.segment.layout;
+        let (diagonal, len) = (diagonal as usize, len as usize);
+        let (mut rest, mut filled) = (&mut w[self.segment.slots()], self.segment.upper as usize);
         // Segments can be short: `chunks` would pay for a division.
         for i in 0..self.segment.rows as usize {
-            let w = take_mut(&mut rest, self.segment.slots as usize);
+            let w = take_mut(&mut rest, slots as usize);
             w[diagonal] = w[diagonal] + one;
             let most = apply(i, w, upper, larger(one, w[diagonal].abs()));
             let pivot = w[diagonal];
@@ -76,10 +81,11 @@ impl Work<'_> {
     #[inline(never)]
     pub fn core<T: Number>(&self, w: &mut [T], upper: &[T], weights: &mut [T], a: &mut [T], t: usize) {
         let one = T::from(1.0);
-        let diagonal = self.segment.diagonal as usize;
-        let mut rest = w;
+        let Layout { slots, diagonal, .. } = self.segment.layout;
+        let diagonal = diagonal as usize;
+        let mut rest = &mut w[self.segment.slots()];
         for (i, weight) in weights[..self.segment.rows as usize].iter_mut().enumerate() {
-            let w = take_mut(&mut rest, self.segment.slots as usize);
+            let w = take_mut(&mut rest, slots as usize);
             w[diagonal] = w[diagonal] + one;
             *weight = self.apply(i, w, upper, larger(one, w[diagonal].abs()));
             for (a, &value) in a[i..].iter_mut().step_by(t).zip(&w[w.len() - t..]) {
@@ -105,7 +111,7 @@ impl Work<'_> {
                 Shape::Pairs => pairs(update, upper, w),
             }
             if update.is_diagonal {
-                most = larger(most, w[self.segment.diagonal as usize].abs());
+                most = larger(most, w[self.segment.layout.diagonal as usize].abs());
             }
         }
         most

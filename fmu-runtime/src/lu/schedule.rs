@@ -1,10 +1,12 @@
-//! What the kernel executes: the plan's elimination, turned into lists that are read from front to back.
+//! What the kernel executes: the plan's elimination, turned into a list of [`Stage`]s. Refactorization and solution
+//! both walk through it from front to back.
 //!
 //! Rows in a sequence that are treated alike (as many columns, the same updates to the same places: the six
 //! axes of a robot, the cells of a rod) make one [`Segment`]. What to do is then looked up per segment, not per row. Blocks
 //! alike that do not need each other are solved in turns, row by row, for the same reason.
 
 use crate::plan::{Elimination, Jacobian};
+use std::ops::Range;
 
 /// Neighbours that are handled together; shorter runs of entries are copied one by one.
 pub(super) const LANES: usize = 4;
@@ -16,8 +18,7 @@ const BLANK: u32 = u32::MAX;
 /// is left of the diagonal, the diagonal, what is right of it. Rows are implicit rows, counted from 0; columns are states.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Schedule {
-    pub blocks: Vec<Span>,
-    pub segments: Vec<Segment>,
+    pub stages: Vec<Stage>,
     /// How the slots of W are filled from the Jacobian, in order.
     pub pieces: Vec<Piece>,
     /// For each slot of a [`Piece::Gather`]: its entry, or a number beyond all entries.
@@ -42,22 +43,34 @@ struct Extent {
     is_single: bool,
 }
 
-/// A block, or several that are one row each: they need no substitution backwards. Rows up to `core` are
-/// eliminated, `core..end` are its dense core; all start where the block before ends.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Span {
-    pub core: u32,
-    pub end: u32,
-    /// Number of its segments.
-    pub segments: u32,
-    /// Only blocks of one row.
-    pub is_forward: bool,
+pub(super) enum Stage {
+    /// Rows to eliminate and to solve forward.
+    Rows(Segment),
+    /// Rows of a core, to eliminate up to there.
+    CoreRows(Segment, Core),
+    /// All rows of the core are there: to factor and to solve.
+    Core(Core),
+    /// Rows of a block whose last unknowns are known, to solve backward.
+    Back(Segment),
 }
 
-/// Rows that are treated alike. Numbers are per row.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// Rows that are treated alike, and where in each list theirs begin.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Segment {
     pub rows: u32,
+    pub layout: Layout,
+    pub row: u32,
+    pub w: u32,
+    pub left_columns: u32,
+    pub upper: u32,
+    pub updates: u32,
+    pub sources: u32,
+}
+
+/// What a row consists of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Layout {
     pub slots: u32,
     /// Slots whose columns are known when the row's turn comes; in a core, those before the core.
     pub left: u32,
@@ -65,7 +78,51 @@ pub(super) struct Segment {
     /// Columns after the diagonal; in a core, none.
     pub upper: u32,
     pub updates: u32,
-    pub is_core: bool,
+}
+
+/// The dense core of a block: its size, its first row, where its matrix begins, and its first row among those of all cores.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Core {
+    pub size: u32,
+    pub row: u32,
+    pub matrix: u32,
+    pub torn: u32,
+}
+
+impl Segment {
+    pub fn rows(&self) -> Range<usize> {
+        self.row as usize..(self.row + self.rows) as usize
+    }
+
+    pub fn slots(&self) -> Range<usize> {
+        span(self.w, self.rows * self.layout.slots)
+    }
+
+    pub fn left_columns(&self) -> Range<usize> {
+        span(self.left_columns, self.rows * self.layout.left)
+    }
+
+    pub fn upper(&self) -> Range<usize> {
+        span(self.upper, self.rows * self.layout.upper)
+    }
+}
+
+impl Core {
+    pub fn rows(&self) -> Range<usize> {
+        span(self.row, self.size)
+    }
+
+    pub fn matrix(&self) -> Range<usize> {
+        span(self.matrix, self.size * self.size)
+    }
+
+    pub fn torn(&self) -> Range<usize> {
+        span(self.torn, self.size)
+    }
+}
+
+fn span(first: u32, len: u32) -> Range<usize> {
+    first as usize..first as usize + len as usize
 }
 
 /// w\[to + i\] -= w\[at\] * upper\[source + i\], in one of four shapes. `at` and `to` count from the row's first slot.
@@ -129,9 +186,11 @@ impl Schedule {
         let mut place = vec![BLANK; e.order.len()];
         // The columns right of the diagonal of all rows, by position.
         let mut upper_positions = Vec::new();
-        let mut first = e.explicit;
+        let (mut first, mut was_single) = (e.explicit, false);
+        let (mut matrix, mut torn) = (0, 0);
         for Extent { core, end, is_single } in extents {
-            self.span(is_single, core - e.explicit, end - e.explicit);
+            let dense = Core { size: end - core, row: core - e.explicit, matrix, torn };
+            let stages = self.stages.len();
             for p in first..end {
                 let plan = sequence[p as usize];
                 let row = (plan - e.explicit) as usize;
@@ -154,15 +213,33 @@ impl Schedule {
                 for &c in &columns {
                     place[c as usize] = BLANK;
                 }
-                let segment = Segment {
-                    rows: 1,
+                let layout = Layout {
                     slots: (outer.len() + columns.len()) as u32,
                     left: (outer.len() + lower.len()) as u32,
                     diagonal,
                     upper: upper.len() as u32,
                     updates: updates.len() as u32,
-                    is_core: p >= core,
                 };
+                // Blocks of one row need no substitution backwards: one may continue the other.
+                let continues = p > first || is_single && was_single;
+                if !(continues && self.lengthen(p < core, layout, &updates)) {
+                    let segment = Segment {
+                        rows: 1,
+                        layout,
+                        row: self.states.len() as u32,
+                        w: entries.len() as u32,
+                        left_columns: self.left_columns.len() as u32,
+                        upper: self.upper_columns.len() as u32,
+                        updates: self.updates.len() as u32,
+                        sources: self.sources.len() as u32,
+                    };
+                    self.stages.push(if p < core {
+                        Stage::Rows(segment)
+                    } else {
+                        Stage::CoreRows(segment, dense)
+                    });
+                    self.updates.extend(updates);
+                }
                 self.states.push(state(p));
                 self.left_columns.extend(outer.iter().map(|&entry| jacobian.cols[entry as usize]));
                 self.left_columns.extend(lower.iter().map(|&c| state(c)));
@@ -171,19 +248,21 @@ impl Schedule {
                 entries.extend(outer);
                 entries.extend(&planned[slots]);
                 upper_positions.extend(upper);
-                self.append(segment, updates);
             }
-            first = end;
+            if dense.size > 0 {
+                self.stages.push(Stage::Core(dense));
+                matrix += dense.size * dense.size;
+                torn += dense.size;
+            }
+            let backward = |stage: &Stage| match *stage {
+                Stage::Rows(segment) if segment.layout.upper > 0 => Some(Stage::Back(segment)),
+                _ => None,
+            };
+            let back: Vec<Stage> = self.stages[stages..].iter().rev().filter_map(backward).collect();
+            self.stages.extend(back);
+            (first, was_single) = (end, is_single);
         }
         Ok(entries)
-    }
-
-    /// A block of one row may continue a span of such blocks; any other starts one.
-    fn span(&mut self, is_single: bool, core: u32, end: u32) {
-        match self.blocks.last_mut() {
-            Some(last) if is_single && last.is_forward => (last.core, last.end) = (core, end),
-            _ => self.blocks.push(Span { core, end, segments: 0, is_forward: is_single }),
-        }
     }
 
     /// The updates of a row by the rows `lower`, and where their rows of U start. Fails with such a row and
@@ -232,32 +311,29 @@ impl Schedule {
         Ok((updates, sources))
     }
 
-    /// Lengthen the last segment by a row, or start a new one.
-    fn append(&mut self, segment: Segment, updates: Vec<Update>) {
-        let Some(span) = self.blocks.last_mut() else { unreachable!("a row is in a block") };
-        if let Some(last) = self.segments.last_mut()
-            && span.segments > 0
-            && (Segment { rows: 1, ..*last }) == segment
-        {
-            let before = &self.updates[self.updates.len() - updates.len()..];
-            let targets = |u: &Update| &self.targets[u.to as usize..(u.to + u.len) as usize];
-            let is_same = |a: &Update, b: &Update| match (a.shape, b.shape) {
-                (Shape::Scatter, Shape::Scatter) => {
-                    Update { to: 0, ..*a } == Update { to: 0, ..*b } && targets(a) == targets(b)
-                }
-                _ => a == b,
-            };
-            if before.iter().zip(&updates).all(|(a, b)| is_same(a, b)) {
-                last.rows += 1;
-                let scatters = updates.iter().filter(|u| u.shape == Shape::Scatter);
-                let unused: u32 = scatters.map(|u| u.len).sum();
-                self.targets.truncate(self.targets.len() - unused as usize);
-                return;
+    /// Let the last segment have one more row, if that is like its others.
+    fn lengthen(&mut self, is_eliminated: bool, layout: Layout, updates: &[Update]) -> bool {
+        let last = match self.stages.last_mut() {
+            Some(Stage::Rows(last)) if is_eliminated => last,
+            Some(Stage::CoreRows(last, _)) if !is_eliminated => last,
+            _ => return false,
+        };
+        let before = &self.updates[last.updates as usize..];
+        let targets = |u: &Update| &self.targets[u.to as usize..(u.to + u.len) as usize];
+        let is_same = |a: &Update, b: &Update| match (a.shape, b.shape) {
+            (Shape::Scatter, Shape::Scatter) => {
+                Update { to: 0, ..*a } == Update { to: 0, ..*b } && targets(a) == targets(b)
             }
+            _ => a == b,
+        };
+        if last.layout != layout || !before.iter().zip(updates).all(|(a, b)| is_same(a, b)) {
+            return false;
         }
-        span.segments += 1;
-        self.segments.push(segment);
-        self.updates.extend(updates);
+        last.rows += 1;
+        let scatters = updates.iter().filter(|u| u.shape == Shape::Scatter);
+        let unused: u32 = scatters.map(|u| u.len).sum();
+        self.targets.truncate(self.targets.len() - unused as usize);
+        true
     }
 
     fn assembly(&mut self, entries: &[u32]) {

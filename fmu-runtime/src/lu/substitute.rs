@@ -1,20 +1,14 @@
 //! The solution of a segment's rows, forward with L and backward with U. The unknowns stay in the order of the states.
 
-use super::schedule::Segment;
+use super::schedule::Layout;
 use super::{Number, take};
 
-/// A segment's rows: take off what is known, divide by the pivot (a core's rows are not divided).
+/// Rows: take off what is known, divide by the pivot.
 #[inline]
-pub(super) fn forward<T: Number>(segment: &Segment, states: &[u32], w: &[T], columns: &[u32], y: &mut [T]) {
-    let (slots, left) = (segment.slots as usize, segment.left as usize);
+pub(super) fn forward<T: Number>(layout: &Layout, states: &[u32], w: &[T], columns: &[u32], y: &mut [T]) {
+    let (slots, left) = (layout.slots as usize, layout.left as usize);
     let (mut w, mut columns) = (w, columns);
     match left {
-        _ if segment.is_core => {
-            for &state in states {
-                let row = take(&mut w, slots);
-                y[state as usize] = minus(y[state as usize], row, take(&mut columns, left), y);
-            }
-        }
         0 => {
             for &state in states {
                 y[state as usize] = y[state as usize] * take(&mut w, slots)[0];
@@ -36,6 +30,16 @@ pub(super) fn forward<T: Number>(segment: &Segment, states: &[u32], w: &[T], col
     }
 }
 
+/// Rows of a core: take off what is known; the core does the rest.
+#[inline]
+pub(super) fn reduce<T: Number>(layout: &Layout, states: &[u32], w: &[T], columns: &[u32], y: &mut [T]) {
+    let (mut w, mut columns) = (w, columns);
+    for &state in states {
+        let row = take(&mut w, layout.slots as usize);
+        y[state as usize] = minus(y[state as usize], row, take(&mut columns, layout.left as usize), y);
+    }
+}
+
 /// b - sum of values * y\[columns\], as many as there are columns.
 #[inline]
 fn minus<T: Number>(b: T, values: &[T], columns: &[u32], y: &[T]) -> T {
@@ -46,33 +50,26 @@ fn minus<T: Number>(b: T, values: &[T], columns: &[u32], y: &[T]) -> T {
     b
 }
 
-/// The rows of a block from the last to the first: take off what U couples them to. `upper` and its columns end with the block.
+/// Rows from the last to the first: take off what U couples them to.
 #[inline]
 pub(super) fn backward<T: Number>(
-    segments: &[Segment],
+    layout: &Layout,
     states: &[u32],
     upper: &[T],
     columns: &[u32],
     y: &mut [T],
 ) {
-    let (mut states, mut upper, mut columns) = (states, upper, columns);
-    for segment in segments.iter().rev() {
-        let (rows, len) = (segment.rows as usize, segment.upper as usize);
-        let states = take_last(&mut states, rows);
-        let mut values = take_last(&mut upper, rows * len);
-        let mut columns = take_last(&mut columns, rows * len);
-        match len {
-            0 => {}
-            1 => {
-                for ((&state, &u), &j) in states.iter().zip(values).zip(columns).rev() {
-                    y[state as usize] = y[state as usize] - u * y[j as usize];
-                }
+    let (mut upper, mut columns) = (upper, columns);
+    match layout.upper as usize {
+        1 => {
+            for ((&state, &u), &j) in states.iter().zip(upper).zip(columns).rev() {
+                y[state as usize] = y[state as usize] - u * y[j as usize];
             }
-            _ => {
-                for &state in states.iter().rev() {
-                    let (values, columns) = (take_last(&mut values, len), take_last(&mut columns, len));
-                    y[state as usize] = minus(y[state as usize], values, columns, y);
-                }
+        }
+        len => {
+            for &state in states.iter().rev() {
+                let (values, columns) = (take_last(&mut upper, len), take_last(&mut columns, len));
+                y[state as usize] = minus(y[state as usize], values, columns, y);
             }
         }
     }
