@@ -51,7 +51,10 @@ impl Integrator {
             return Ok(false);
         }
         self.read_indicators()?;
-        if !crossed(&self.live.z, &self.work.z_new) || self.rehearsing {
+        if self.rehearsing {
+            return self.bisect(h).map(|_| false);
+        }
+        if !crossed(&self.live.z, &self.work.z_new) {
             // Put-off events stay visible as a difference to the indicators of the last event.
             std::mem::swap(&mut self.live.z, &mut self.work.z_new);
             return Ok(false);
@@ -60,6 +63,16 @@ impl Integrator {
             self.put_off();
             return Ok(false);
         }
+        let theta = self.bisect(h)?;
+        self.accept(self.live.time + theta * h);
+        // Whether the model asks for Event Mode or not, it goes there now.
+        let _ = self.completed_step()?;
+        self.event(budget)?;
+        Ok(true)
+    }
+
+    /// The part of the step after which an indicator has changed its sign, late by at most 2^-bisections. The inner FMU is left there.
+    fn bisect(&mut self, h: f64) -> Result<f64, Fault> {
         let (mut before, mut after) = (0.0, 1.0);
         let mut at_after = true;
         for _ in 0..self.plan.events.bisections {
@@ -76,11 +89,7 @@ impl Integrator {
         if !at_after {
             self.interpolate(after, h)?;
         }
-        self.accept(self.live.time + after * h);
-        // Whether the model asks for Event Mode or not, it goes there now.
-        let _ = self.completed_step()?;
-        self.event(budget)?;
-        Ok(true)
+        Ok(after)
     }
 
     /// Bring the inner FMU to x + theta d at t + theta h.

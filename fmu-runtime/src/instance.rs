@@ -334,7 +334,7 @@ impl Instance {
             return status;
         }
         let begin = self.measure_time.then(|| (Instant::now(), memory::requests()));
-        if !(length > 0.0 && length.is_finite()) {
+        if !(length > 0.0 && length < f64::INFINITY) {
             return self.refuse(format_args!("the communication step is {length}; it must be positive"));
         }
         let h = self.integrator.plan.step.h;

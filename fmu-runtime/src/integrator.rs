@@ -23,7 +23,7 @@ pub struct Integrator {
     pub(crate) factors: Factors,
     pub(crate) differentiator: Differentiator,
     pub(crate) work: Workspace,
-    /// Steps do not count now: no event is handled, no step is completed.
+    /// Steps do not count now: events are looked for but not handled, no step is completed.
     pub(crate) rehearsing: bool,
 }
 
@@ -170,7 +170,7 @@ impl Integrator {
         }
     }
 
-    /// From now on steps do not count: no event is handled, none is completed. Gives what they start from, or nothing if
+    /// From now on steps do not count: an event is looked for but not handled, none is completed. Gives what they start from, or nothing if
     /// an event comes first anyhow.
     pub fn begin_rehearsal(&mut self) -> Option<Live> {
         let waits = self.live.in_event_mode || self.live.event_put_off || self.live.setup_needed;
