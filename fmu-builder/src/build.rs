@@ -115,7 +115,9 @@ fn attempt(
         steps: pace.steps,
         every: pace.every,
     };
-    let subject = source.subject(experiment.clone(), pace.step / pace.substeps as f64, pace.substeps);
+    // What the tolerance allows anywhere it allows in time: the step itself errs by more.
+    let h = pace.step / pace.substeps as f64;
+    let subject = source.subject(experiment.clone(), h, pace.substeps, wish.tolerance);
     let points = pace.steps / pace.every;
     let study = Study {
         subject: subject.clone(),

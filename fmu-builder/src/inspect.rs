@@ -14,6 +14,9 @@ use crate::worker::Study;
 use fmu_runtime::lu;
 use serde::Serialize;
 
+/// Relative accuracy of the run along which the structure is looked at.
+const ACCURACY: f64 = 1e-4;
+
 /// The structural part of the summary.
 #[derive(Clone, Debug, Serialize)]
 pub struct Inspection {
@@ -86,13 +89,13 @@ pub fn inspect(args: &InspectArgs) -> Result<Inspection, Error> {
     let span = experiment.stop - experiment.start;
     let h = description.default_experiment.step_size.filter(|&h| h > 0.0).unwrap_or(span / 1000.0);
     let start = experiment.start;
-    let subject = source.subject(experiment, h, 1);
+    let subject = source.subject(experiment, h, 1, ACCURACY);
     let study = Study {
         subject: subject.clone(),
         declared: source.declared(),
         grid: (1..=20).map(|i| start + i as f64 * span / 20.0).collect(),
         samples: 8,
-        tolerance: 1e-4,
+        tolerance: ACCURACY,
         patience: (0.5 * limit).min(10.0),
         ask: Vec::new(),
     };

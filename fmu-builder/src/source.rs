@@ -28,8 +28,7 @@ pub struct Source {
     state_variables: Vec<Option<usize>>,
 }
 
-/// Halvings that locate a state event, events per communication step, iterations per event.
-const BISECTIONS: u32 = 10;
+/// Events per communication step, iterations per event.
 const EVENTS_PER_STEP: u32 = 8;
 const EVENT_ITERATIONS: u32 = 100;
 
@@ -81,11 +80,12 @@ impl Source {
         self.description.model_exchange.as_ref().map_or("", |exchange| &exchange.model_identifier)
     }
 
-    /// The subject of study: the plan has everything that the description alone decides.
-    pub fn subject(&self, experiment: Experiment, h: f64, substeps: u32) -> Subject {
+    /// The subject of study: the plan has everything that description and request alone decide. State events are located to
+    /// within `precision` of a step.
+    pub fn subject(&self, experiment: Experiment, h: f64, substeps: u32, precision: f64) -> Subject {
         Subject {
             root: self.root(),
-            plan: self.plan(h, substeps),
+            plan: self.plan(h, substeps, precision),
             experiment,
             tolerance: self.description.default_experiment.tolerance,
             outputs: self
@@ -105,7 +105,7 @@ impl Source {
             .collect()
     }
 
-    fn plan(&self, h: f64, substeps: u32) -> Plan {
+    fn plan(&self, h: f64, substeps: u32, precision: f64) -> Plan {
         let description = &self.description;
         let exchange = description.model_exchange.clone().unwrap_or_default();
         Plan {
@@ -135,7 +135,7 @@ impl Source {
             elimination: Elimination::default(),
             events: Events {
                 indicators: description.number_of_event_indicators as u32,
-                bisections: BISECTIONS,
+                bisections: (1.0 / precision).log2().ceil().clamp(1.0, 30.0) as u32,
                 max_per_step: EVENTS_PER_STEP,
                 max_iterations: EVENT_ITERATIONS,
             },
