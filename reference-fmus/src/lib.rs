@@ -11,8 +11,10 @@ pub mod abi;
 pub mod dual;
 mod generate;
 pub mod instance;
+mod linear;
 pub mod model;
 pub mod models;
+mod motion;
 pub mod xml;
 
 use model::{Model, Oddity};

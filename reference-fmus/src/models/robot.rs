@@ -31,7 +31,9 @@
 
 use crate::dual::Num;
 use crate::generate::{self, Unknown, Variable};
+use crate::linear::{Matrix, Vector, add, cholesky_solve, cross};
 use crate::model::{Model, Values, differentiable};
+use crate::motion::progress;
 
 pub struct Robot;
 
@@ -317,28 +319,8 @@ impl Model for Robot {
     differentiable!();
 }
 
-/// 10 z³ - 15 z⁴ + 6 z⁵, held at its ends: twice continuously differentiable.
-fn progress<T: Num>(z: T) -> T {
-    match z.value() {
-        ..=0.0 => T::from(0.0),
-        1.0.. => T::from(1.0),
-        _ => z * z * z * (z * (z * 6.0 - 15.0) + 10.0),
-    }
-}
-
-type Vector<T> = [T; 3];
-type Matrix<T> = [[T; AXES]; AXES];
-
 fn combine<T: Num>(a: T, x: Vector<T>, b: T, y: Vector<T>) -> Vector<T> {
     [a * x[0] + b * y[0], a * x[1] + b * y[1], a * x[2] + b * y[2]]
-}
-
-fn add<T: Num>(x: Vector<T>, y: Vector<T>) -> Vector<T> {
-    [x[0] + y[0], x[1] + y[1], x[2] + y[2]]
-}
-
-fn cross<T: Num>(x: Vector<T>, y: Vector<T>) -> Vector<T> {
-    [x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]]
 }
 
 /// Lower triangle of M(q), and h(q, v).
@@ -346,7 +328,7 @@ fn cross<T: Num>(x: Vector<T>, y: Vector<T>) -> Vector<T> {
 /// Everything in a frame that turns with axis 1 but whose rates are those of the ground: neither
 /// depends on q[1]. Axes 2, 3 and 5 tilt about y, axes 1, 4 and 6 turn about z; axes 4 to 6 meet
 /// in the wrist.
-fn arm<T: Num>(q: &[T; AXES], v: &[T; AXES], payload: T) -> (Matrix<T>, [T; AXES]) {
+fn arm<T: Num>(q: &[T; AXES], v: &[T; AXES], payload: T) -> (Matrix<T, AXES>, [T; AXES]) {
     let (zero, one) = (T::from(0.0), T::from(1.0));
     let (s2, c2) = q[1].sin_cos();
     let (s3, c3) = (q[1] + q[2]).sin_cos();
@@ -410,34 +392,4 @@ fn arm<T: Num>(q: &[T; AXES], v: &[T; AXES], payload: T) -> (Matrix<T>, [T; AXES
     ];
     point(payload, &columns, tool_bias);
     (mass, bias)
-}
-
-/// Solve M x = b in place; M by its lower triangle, positive definite (see the header).
-fn cholesky_solve<T: Num>(mut m: Matrix<T>, b: &mut [T; AXES]) {
-    for j in 0..AXES {
-        for i in j..AXES {
-            for k in 0..j {
-                let product = m[i][k] * m[j][k];
-                m[i][j] -= product;
-            }
-        }
-        let root = m[j][j].sqrt();
-        for row in &mut m[j..] {
-            row[j] = row[j] / root;
-        }
-    }
-    for i in 0..AXES {
-        for k in 0..i {
-            let product = m[i][k] * b[k];
-            b[i] -= product;
-        }
-        b[i] = b[i] / m[i][i];
-    }
-    for i in (0..AXES).rev() {
-        for k in i + 1..AXES {
-            let product = m[k][i] * b[k];
-            b[i] -= product;
-        }
-        b[i] = b[i] / m[i][i];
-    }
 }
