@@ -243,6 +243,7 @@ fn examples_are_listed() {
         "all-types",
         "time-varying",
         "robot",
+        "arm",
     ] {
         assert!(list.contains(name), "{name} is not in {list}");
     }

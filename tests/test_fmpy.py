@@ -115,6 +115,7 @@ def bounces(t, g=9.81, e=0.7, height=1.0):
 REFERENCE_MODELS = [
     "dahlquist", "prothero-robinson", "van-der-pol", "bouncing-ball", "stick-slip", "sampled-controller", "spring-pendulum",
     "stiff-pair", "rc-circuit", "dc-drive", "pipe", "heat-rod", "heat-rod:200", "all-types", "time-varying", "robot",
+    "arm",
 ]
 DATA_MODELS = sorted(path.name for path in DATA.glob("*.fmu"))
 

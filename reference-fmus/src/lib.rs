@@ -15,6 +15,7 @@ mod linear;
 pub mod model;
 pub mod models;
 mod motion;
+pub mod rigid_body;
 pub mod xml;
 
 use model::{Model, Oddity};
@@ -100,6 +101,7 @@ impl Reference {
             Source::File(xml) => xml.to_owned(),
             Source::HeatRod => heat_rod::HeatRod { cells: self.size }.description(),
             Source::Robot => models::robot::Robot::description(),
+            Source::Arm => models::arm::Arm::description(),
         }
     }
 
@@ -160,6 +162,7 @@ enum Source {
     File(&'static str),
     HeatRod,
     Robot,
+    Arm,
 }
 
 macro_rules! entry {
@@ -198,6 +201,7 @@ static ENTRIES: &[Entry] = &[
     entry!("all-types", models::all_types::AllTypes, true),
     entry!("time-varying", models::time_varying::TimeVarying, true),
     Entry { name: "robot", source: Source::Robot, make: |_| Box::new(models::robot::Robot), shown: true },
+    Entry { name: "arm", source: Source::Arm, make: |_| Box::new(models::arm::Arm), shown: true },
     entry!("counting", models::counting::Counting, false),
     entry!("bad-instantiate", decay(Oddity::RefusesToStart), false),
     entry!("bad-init", misbehaving::Decay { oddity: Oddity::None, initial_equations_solvable: false }, false),

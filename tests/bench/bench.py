@@ -65,6 +65,7 @@ CASES = [
     Case("sampled-controller"),
     Case("stick-slip"),
     Case("robot", quick=True),
+    Case("arm"),
     Case("mo2fmu_HeatRod200.fmu", 0.01, 10.0),
     Case("mo2fmu_Rectifier.fmu", 1e-4, 0.2, quick=True),
     Case("rumoca_Rectifier.fmu", 1e-4, 0.2),

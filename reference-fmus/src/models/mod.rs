@@ -1,6 +1,7 @@
 //! One file per model: equations, source and known answer in its header.
 
 pub mod all_types;
+pub mod arm;
 pub mod bouncing_ball;
 pub mod counting;
 pub mod dahlquist;
