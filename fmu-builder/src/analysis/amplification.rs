@@ -121,19 +121,42 @@ fn growth_limit(lambda: c64, h: f64) -> f64 {
     growth * (1.0 + SLACK)
 }
 
-/// The states that carry the mode μ of R: (index, share of the largest), largest first, down to a
-/// tenth. Eigenvector components are divided by nominals, so that pascals and metres compare;
-/// a nominal that is missing, zero or not finite counts as 1.
-pub fn dominant_states(r: MatRef<'_, f64>, mu: c64, nominals: &[f64]) -> Result<Vec<(usize, f64)>> {
+/// A mode of R, looked at by its eigenvector.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Carried {
+    /// λ of J that it comes from: the one nearest to the eigenvector's Rayleigh quotient. Where the step has moved eigenvalues far,
+    /// pairing by distance tells nothing.
+    pub continuous: c64,
+    /// The states that carry it: (index, share of the largest), largest first, down to a tenth.
+    pub states: Vec<(usize, f64)>,
+}
+
+/// What the mode μ of R is, given J and its eigenvalues. Eigenvector components are divided by nominals, so that pascals and
+/// metres compare; a nominal that is missing, zero or not finite counts as 1.
+pub fn carried(
+    j: MatRef<'_, f64>,
+    lambda: &[c64],
+    r: MatRef<'_, f64>,
+    mu: c64,
+    nominals: &[f64],
+) -> Result<Carried> {
     let v = eigenvector(r, mu)?;
     let nominal =
         |i: usize| nominals.get(i).map(|x| x.abs()).filter(|x| x.is_finite() && *x > 0.0).unwrap_or(1.0);
+    let n = v.len();
+    let moved = |i: usize| (0..n).map(|k| v[k] * j[(i, k)]).sum::<c64>();
+    let weight = |i: usize| v[i].conj() / (nominal(i) * nominal(i));
+    let quotient =
+        (0..n).map(|i| weight(i) * moved(i)).sum::<c64>() / (0..n).map(|i| weight(i) * v[i]).sum::<c64>();
+    let distance = |l: &&c64| (**l - quotient).norm();
+    let nearest = lambda.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+
     let size: Vec<f64> = v.iter().enumerate().map(|(i, z)| z.norm() / nominal(i)).collect();
     let largest = size.iter().fold(0.0, |m, &s| f64::max(m, s));
     let mut states: Vec<(usize, f64)> =
         size.iter().enumerate().map(|(i, &s)| (i, s / largest)).filter(|s| s.1 >= 0.1).collect();
     states.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    Ok(states)
+    Ok(Carried { continuous: nearest.copied().unwrap_or(quotient), states })
 }
 
 /// A unit eigenvector by inverse iteration from a fixed start, in balanced coordinates.
@@ -242,9 +265,22 @@ mod tests {
         let worst = found.modes[found.worst.unwrap()];
         assert!(worst.stable && !worst.ok && (worst.continuous.re + 500.0).abs() < 1e-9);
         let r = amplification(j.as_ref(), &mask, 0.01).unwrap();
-        let states = dominant_states(r.as_ref(), worst.discrete, &[1.0, 1.0, 1e5]).unwrap();
-        assert_eq!(states[0].0, 1);
+        let lambda = dense::eigenvalues(j.as_ref()).unwrap();
+        let found = carried(j.as_ref(), &lambda, r.as_ref(), worst.discrete, &[1.0, 1.0, 1e5]).unwrap();
+        assert_eq!((found.states[0].0, found.continuous), (1, worst.continuous));
         assert!(modes(j.as_ref(), &Mask::rows(vec![false, true, false]), 0.01).unwrap().stable);
+    }
+
+    /// With every row explicit μ = 1 + hλ: whatever μ is paired with by distance, it is that λ's.
+    #[test]
+    fn a_mode_of_the_explicit_step_knows_its_eigenvalue() {
+        let j = mat(&[&[-5043.0, 3.0, 0.0], &[1.0, -2093.0, 2.0], &[0.0, 4.0, -5396.0]]);
+        let (lambda, h) = (dense::eigenvalues(j.as_ref()).unwrap(), 1e-3);
+        let r = amplification(j.as_ref(), &Mask::rows(vec![false; 3]), h).unwrap();
+        for mu in dense::eigenvalues(r.as_ref()).unwrap() {
+            let found = carried(j.as_ref(), &lambda, r.as_ref(), mu, &[]).unwrap();
+            assert!((c64::ONE + found.continuous * h - mu).norm() < 1e-12, "{mu}: {}", found.continuous);
+        }
     }
 
     /// Semi-implicit Euler on an oscillator keeps |μ| = 1; explicit Euler does not.
@@ -273,6 +309,7 @@ mod tests {
         assert_eq!(amplification(one.as_ref(), &Mask::full(1), 1.0).err(), Some(Error::Singular));
         assert!(amplification(one.as_ref(), &Mask::full(1), f64::NAN).is_err());
         assert!(amplification(mat(&[&[f64::INFINITY]]).as_ref(), &Mask::full(1), 0.1).is_err());
-        assert!(dominant_states(Mat::zeros(0, 0).as_ref(), c64::ONE, &[]).unwrap().is_empty());
+        let none = Mat::zeros(0, 0);
+        assert!(carried(none.as_ref(), &[], none.as_ref(), c64::ONE, &[]).unwrap().states.is_empty());
     }
 }

@@ -1,13 +1,12 @@
 //! Masks worth trying, each stable at every sample.
 
 use super::{Material, Wish, trim};
-use crate::analysis::amplification::{self, Mode as Eigenmode, dominant_states};
+use crate::analysis::amplification::{self, Mode as Eigenmode, carried};
 use crate::analysis::drift::Drift;
 use crate::analysis::{Mask, dense, greedy, large, sparsing, step_advice};
 use crate::cli::Mode;
 use crate::error::Error;
 use crate::quantity::format_duration;
-use faer::Mat;
 
 /// Rows of A, or single entries of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -343,7 +342,7 @@ fn judge(material: &Material, rows: &[bool], kept: &[bool]) -> Verdict {
             radius = spread.radius;
         }
         if let Some((sample, worst)) = spread.unstable {
-            let message = explain(material, &mask, h, &material.dense[sample], worst);
+            let message = explain(material, &mask, h, sample, worst);
             return Verdict::Unstable { message, spectral_radius: radius };
         }
     }
@@ -387,11 +386,14 @@ fn spread(material: &Material, mask: &Mask, h: f64, most: usize) -> Spread {
                 continue;
             }
             let excess = growth - f64::max(0.0, h * mode.continuous.re);
-            if size > RESOLVED || excess > size * size {
+            if size <= RESOLVED && excess <= size * size {
+                loosest = Some((sample, *mode));
+            } else if found.unstable.is_none_or(|(_, known)| mode.discrete.norm() > known.discrete.norm()) {
                 found.unstable = Some((sample, *mode));
-                return found;
             }
-            loosest = Some((sample, *mode));
+        }
+        if found.unstable.is_some() {
+            return found;
         }
     }
     if volume > allowed {
@@ -406,11 +408,14 @@ pub fn unstable_at(material: &Material, mask: &Mask, h: f64) -> bool {
 }
 
 /// The offending mode, in words.
-fn explain(material: &Material, mask: &Mask, h: f64, jacobian: &Mat<f64>, worst: Eigenmode) -> String {
-    let r = amplification::amplification(jacobian.as_ref(), mask, h);
-    let states = r.and_then(|r| dominant_states(r.as_ref(), worst.discrete, &material.scales));
-    let names: Vec<&str> =
-        states.iter().flatten().take(4).map(|&(state, _)| material.names()[state].as_str()).collect();
+fn explain(material: &Material, mask: &Mask, h: f64, sample: usize, worst: Eigenmode) -> String {
+    let (j, lambda) = (material.dense[sample].as_ref(), &material.spectra[sample]);
+    let found = amplification::amplification(j, mask, h)
+        .and_then(|r| carried(j, lambda, r.as_ref(), worst.discrete, &material.scales))
+        .ok();
+    let continuous = found.as_ref().map_or(worst.continuous, |found| found.continuous);
+    let states = found.iter().flat_map(|found| &found.states).take(4);
+    let names: Vec<&str> = states.map(|&(state, _)| material.names()[state].as_str()).collect();
     let margin = if h > material.h {
         format!(" if it were {MARGIN} times longer, and that margin is kept")
     } else {
@@ -429,7 +434,7 @@ fn explain(material: &Material, mask: &Mask, h: f64, jacobian: &Mat<f64>, worst:
         "explicit rows are not stable with a step of {}{margin}: the mode with eigenvalue {} is multiplied by {:.6} in \
          each step (states: {}); make them implicit (--fast, --mode auto), take {shorter}, or insist with --force",
         format_duration(material.h),
-        complex(worst.continuous.re, worst.continuous.im),
+        complex(continuous.re, continuous.im),
         worst.discrete.norm(),
         if names.is_empty() { "no single one".to_string() } else { names.join(", ") },
     )

@@ -4,7 +4,7 @@ use super::candidates::{Candidate, MARGIN, unstable_at};
 use super::material::Material;
 use super::trial::Draft;
 use crate::analysis::acceptance::{Tolerance, accept};
-use crate::analysis::amplification::{self, dominant_states, exact_eigenvalue};
+use crate::analysis::amplification::{self, carried, exact_eigenvalue};
 use crate::analysis::perturbation::{Perturbation, bounds, perturbation};
 use crate::analysis::{Mask, dense};
 use faer::prelude::c64;
@@ -97,11 +97,13 @@ impl Certificate {
                 let excess = mode.discrete.norm() / f64::max(1.0, (h * mode.continuous.re).exp());
                 if excess > nearest {
                     nearest = excess;
-                    let states = dominant_states(r.as_ref(), mode.discrete, &material.scales);
-                    let states = states.iter().flatten().take(NAMED);
+                    let (j, scales) = (jacobian.as_ref(), &material.scales);
+                    let found = carried(j, lambda, r.as_ref(), mode.discrete, scales).ok();
+                    let continuous = found.as_ref().map_or(mode.continuous, |found| found.continuous);
+                    let states = found.iter().flat_map(|found| &found.states).take(NAMED);
                     certificate.worst_mode = Some(WorstMode {
-                        re: mode.continuous.re,
-                        im: mode.continuous.im.abs(),
+                        re: continuous.re,
+                        im: continuous.im.abs(),
                         amplification: mode.discrete.norm(),
                         states: states.map(|&(state, _)| material.names()[state].clone()).collect(),
                     });
