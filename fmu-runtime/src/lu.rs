@@ -23,6 +23,7 @@ mod schedule;
 mod substitute;
 
 use crate::plan::{Elimination, Jacobian};
+use dense::Cores;
 use eliminate::Work;
 use schedule::{Piece, Schedule, Stage};
 use std::ops::{Add, Div, Mul, Sub};
@@ -77,13 +78,7 @@ pub struct Factors<T: Number = f64> {
     w: Vec<T>,
     /// The rows of U, each divided by its pivot.
     upper: Vec<T>,
-    cores: Vec<T>,
-    /// For each row of a core: its reciprocal pivot, the row that was swapped with it, its state's magnitude.
-    inverse: Vec<T>,
-    swaps: Vec<u32>,
-    scales: Vec<T>,
-    /// One core's pivot watch, or its unknowns.
-    buffer: Vec<T>,
+    cores: Cores<T>,
     balanced: bool,
 }
 
@@ -93,16 +88,11 @@ impl<T: Number> Factors<T> {
         crate::check::elimination(elimination, jacobian, elimination.order.len())?;
         let schedule = Schedule::new(elimination, jacobian)?;
         let tears = elimination.blocks.iter().map(|block| block.tears as usize);
-        let torn = tears.clone().sum();
         let zeros = |len: usize| vec![T::from(0.0); len];
         Ok(Factors {
             w: zeros(schedule.slots),
             upper: zeros(schedule.upper_columns.len()),
-            cores: zeros(tears.clone().map(|t| t * t).sum()),
-            inverse: zeros(torn),
-            swaps: vec![0; torn],
-            scales: vec![T::from(1.0); torn],
-            buffer: zeros(tears.max().unwrap_or(0)),
+            cores: Cores::new(tears),
             balanced: false,
             schedule,
         })
@@ -117,27 +107,19 @@ impl<T: Number> Factors<T> {
     #[inline(never)]
     pub fn refactor(&mut self, h: f64, jacobian: &[f64]) -> Result<(), BadPivot> {
         self.assemble(T::from(-h), jacobian);
-        let Factors { schedule: s, w, upper, cores, inverse, swaps, scales, buffer, balanced } = self;
+        let Factors { schedule: s, w, upper, cores, balanced } = self;
         for stage in &s.stages {
             match stage {
                 Stage::Rows(segment) => Work::new(segment, s)
                     .eliminate(w, upper)
                     .map_err(|i| BadPivot { state: s.states[segment.row as usize + i] })?,
                 Stage::CoreRows(segment, core) => {
-                    let row = (segment.row - core.row) as usize;
-                    let a = &mut cores[core.matrix()][row..];
-                    Work::new(segment, s).core(w, upper, &mut buffer[row..], a, core.size as usize);
+                    let (weights, a) = cores.rows(core, (segment.row - core.row) as usize);
+                    Work::new(segment, s).core(w, upper, weights, a, core.size as usize);
                 }
-                Stage::Core(core) => {
-                    let (a, rows) = (&mut cores[core.matrix()], core.torn());
-                    let scales = &mut scales[rows.clone()];
-                    if !*balanced {
-                        dense::balance(a, scales);
-                    }
-                    let weights = &mut buffer[..rows.len()];
-                    dense::factor(a, scales, weights, &mut swaps[rows.clone()], &mut inverse[rows])
-                        .map_err(|k| BadPivot { state: s.states[core.row as usize + k] })?;
-                }
+                Stage::Core(core) => cores
+                    .factor(core, *balanced)
+                    .map_err(|k| BadPivot { state: s.states[core.row as usize + k] })?,
                 Stage::Back(_) => {}
             }
         }
@@ -179,7 +161,7 @@ impl<T: Number> Factors<T> {
         for (d, &r) in d.iter_mut().zip(r) {
             *d = h * T::from(r);
         }
-        let Factors { schedule: s, w, upper, cores, inverse, swaps, buffer, .. } = self;
+        let Factors { schedule: s, w, upper, cores, .. } = self;
         for stage in &s.stages {
             match stage {
                 Stage::Rows(segment) => forward(
@@ -196,16 +178,7 @@ impl<T: Number> Factors<T> {
                     &s.left_columns[segment.left_columns()],
                     d,
                 ),
-                Stage::Core(core) => {
-                    let (y, states) = (&mut buffer[..core.size as usize], &s.states[core.rows()]);
-                    for (y, &state) in y.iter_mut().zip(states) {
-                        *y = d[state as usize];
-                    }
-                    dense::solve(&cores[core.matrix()], &swaps[core.torn()], &inverse[core.torn()], y);
-                    for (&y, &state) in y.iter().zip(states) {
-                        d[state as usize] = y;
-                    }
-                }
+                Stage::Core(core) => cores.solve(core, &s.states[core.rows()], d),
                 Stage::Back(segment) => backward(
                     &segment.layout,
                     &s.states[segment.rows()],

@@ -1,14 +1,72 @@
 //! A block's dense core: balancing, LU with partial pivoting, and its solution. Matrices are stored by columns.
 
+use super::schedule::Core;
 use super::{Number, WATCH, larger, subtract};
 
 /// Sweeps of balancing; each one halves the distance in orders of magnitude, or better.
 const SWEEPS: usize = 8;
 
+/// The cores of all blocks, one after the other.
+#[derive(Clone, Debug)]
+pub(super) struct Cores<T> {
+    matrices: Vec<T>,
+    /// For each row: its reciprocal pivot, the row that was swapped with it, its state's magnitude.
+    inverse: Vec<T>,
+    swaps: Vec<u32>,
+    scales: Vec<T>,
+    /// One core's pivot watch, or its unknowns.
+    buffer: Vec<T>,
+}
+
+impl<T: Number> Cores<T> {
+    pub fn new(sizes: impl Iterator<Item = usize> + Clone) -> Cores<T> {
+        let rows = sizes.clone().sum();
+        let zeros = |len: usize| vec![T::from(0.0); len];
+        Cores {
+            matrices: zeros(sizes.clone().map(|size| size * size).sum()),
+            inverse: zeros(rows),
+            swaps: vec![0; rows],
+            scales: vec![T::from(1.0); rows],
+            buffer: zeros(sizes.max().unwrap_or(0)),
+        }
+    }
+
+    /// From this row of a core on: the magnitudes of the diagonals for the pivot watch, and the matrix.
+    pub fn rows(&mut self, core: &Core, row: usize) -> (&mut [T], &mut [T]) {
+        (&mut self.buffer[row..], &mut self.matrices[core.matrix()][row..])
+    }
+
+    /// Once all rows are there. Fails with the row that has no pivot.
+    #[inline(never)]
+    pub fn factor(&mut self, core: &Core, is_balanced: bool) -> Result<(), usize> {
+        let (a, rows) = (&mut self.matrices[core.matrix()], core.torn());
+        let scales = &mut self.scales[rows.clone()];
+        if !is_balanced {
+            balance(a, scales);
+        }
+        let weights = &mut self.buffer[..rows.len()];
+        factor(a, scales, weights, &mut self.swaps[rows.clone()], &mut self.inverse[rows])
+    }
+
+    /// The core's unknowns are those of `states` in y.
+    #[inline(never)]
+    pub fn solve(&mut self, core: &Core, states: &[u32], y: &mut [T]) {
+        let x = &mut self.buffer[..states.len()];
+        for (x, &state) in x.iter_mut().zip(states) {
+            *x = y[state as usize];
+        }
+        let rows = core.torn();
+        solve(&self.matrices[core.matrix()], &self.swaps[rows.clone()], &self.inverse[rows], x);
+        for (&x, &state) in x.iter().zip(states) {
+            y[state as usize] = x;
+        }
+    }
+}
+
 /// Osborne's balancing of a core (by columns): magnitudes of the states for which the largest
 /// off-diagonal entry of each row and of its column agree. Without it, the states' units would decide
 /// which pivot is large.
-pub(super) fn balance<T: Number>(a: &[T], scales: &mut [T]) {
+fn balance<T: Number>(a: &[T], scales: &mut [T]) {
     let (t, zero) = (scales.len(), T::from(0.0));
     scales.fill(T::from(1.0));
     for _ in 0..SWEEPS {
@@ -28,8 +86,7 @@ pub(super) fn balance<T: Number>(a: &[T], scales: &mut [T]) {
 
 /// LU of a core by columns with partial pivoting. The weights enter with the magnitude of each row's
 /// diagonal. Fails with the column that has no pivot.
-#[inline(never)]
-pub(super) fn factor<T: Number>(
+fn factor<T: Number>(
     a: &mut [T],
     scales: &[T],
     weights: &mut [T],
@@ -79,8 +136,7 @@ pub(super) fn factor<T: Number>(
     Ok(())
 }
 
-#[inline(never)]
-pub(super) fn solve<T: Number>(a: &[T], swaps: &[u32], inverse: &[T], y: &mut [T]) {
+fn solve<T: Number>(a: &[T], swaps: &[u32], inverse: &[T], y: &mut [T]) {
     let t = swaps.len();
     // Earlier columns of L did not take part in later swaps, so swaps and updates take turns here too.
     for (k, column) in a.chunks_exact(t).enumerate() {
