@@ -1,6 +1,6 @@
 //! The price of a step: constant, counted in calls of the model, and free of allocations.
 
-use crate::driver::Exported;
+use crate::driver::{Exported, Fmu};
 use crate::util::{build, build_file, example, succeed};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -64,6 +64,36 @@ fn a_fresh_jacobian_adds_its_colours() {
     let summary = build_file(&input, &folder.path().join("out.fmu"), options);
     assert_eq!(summary["colours"], 2, "{summary}");
     assert_eq!(summary["evaluations_per_step"], 3.0, "{summary}");
+}
+
+/// The bound of a step with events, as it is printed, holds for a relay that fires without end; in its worst step it is reached but for
+/// the one reading of the indicators that changed inputs would cost.
+#[test]
+fn a_step_with_events_keeps_its_bound() {
+    for (options, substeps) in [("--mode explicit", 1), ("--mode implicit", 1), ("--mode implicit", 3)] {
+        let folder = TempDir::new().unwrap();
+        let input = example("chatter", folder.path());
+        let options = format!("--step 10ms --substeps {substeps} --force {options}");
+        let output = folder.path().join("out.fmu");
+        let bound = build_file(&input, &output, &options)["worst_step"].clone();
+        let events = bound["events"].as_i64().unwrap();
+        let exported = Exported::unpack(&output, folder);
+        let mut fmu = exported.start(0.0, &[]);
+        let [derivatives, indicators] = ["GetDerivatives", "GetEventIndicators"];
+        let count = |fmu: &mut Fmu| [derivatives, indicators].map(|name| i64::from(fmu.integer(name)));
+        let (mut before, mut most) = (count(&mut fmu), [0; 2]);
+        for k in 0..200 {
+            fmu.step(k as f64 * 1e-2, 1e-2);
+            let after = count(&mut fmu);
+            most = [0, 1].map(|i| most[i].max(after[i] - before[i]));
+            before = after;
+        }
+        // One piece of the step more for each event, and, if implicit, an entry of the Jacobian after it.
+        let implicit = i64::from(options.contains("implicit"));
+        assert_eq!(most[0], substeps + events + implicit * events, "{options}");
+        assert_eq!(bound["evaluations"].as_f64(), Some((most[0] + implicit) as f64), "{options}: {bound}");
+        assert_eq!(bound["indicator_calls"].as_i64(), Some(most[1] + 1), "{options}: {bound}");
+    }
 }
 
 /// Linear models have a constant Jacobian: asking for `every` must not cost more calls than there are entries that

@@ -1,7 +1,7 @@
 //! What was decided, as data: printed as JSON, or as text for people.
 
 use crate::build::Pace;
-use crate::decide::{Certificate, Decision};
+use crate::decide::{Certificate, Decision, WorstStep};
 use crate::quantity::format_duration;
 use crate::report::Figures;
 use crate::source::Source;
@@ -30,6 +30,7 @@ pub struct Summary {
     pub colours: usize,
     pub evaluations_per_step: f64,
     pub operations_per_step: u64,
+    pub worst_step: WorstStep,
     pub jacobian: String,
     pub jacobian_source: String,
     pub mode: String,
@@ -146,6 +147,7 @@ impl Summary {
             colours: plan.jacobian.colours.len(),
             evaluations_per_step: decision.cost.evaluations_per_step,
             operations_per_step: decision.cost.operations_per_step,
+            worst_step: decision.worst_step,
             jacobian: match plan.jacobian.policy {
                 Policy::Every => "every".into(),
                 Policy::Rolling { .. } => "rolling".into(),
@@ -259,8 +261,8 @@ impl Summary {
                 ),
             );
         }
-        if self.event_indicators > 0 || self.events > 0 {
-            line("events", format!("{} in that run", self.events));
+        if self.has_events() {
+            line("events", format!("{} in that run; {}", self.events, self.worst_step_text()));
         }
         if let Some(time) = self.step_time_ns {
             let duration = |time: f64| format_duration(time * 1e-9);
@@ -315,9 +317,27 @@ impl Summary {
     }
 
     /// When and how the Jacobian is evaluated.
+    pub fn has_events(&self) -> bool {
+        self.event_indicators > 0 || self.events > 0
+    }
+
+    /// The bound of a communication step with events.
+    pub fn worst_step_text(&self) -> String {
+        let WorstStep { events, evaluations: most, indicator_calls, operations } = self.worst_step;
+        format!(
+            "a step with {} or more takes at most {}, {} of the event indicators, {operations} operations",
+            count(events as usize, "event"),
+            evaluations(most),
+            count(indicator_calls as usize, "reading"),
+        )
+    }
+
     pub fn jacobian_text(&self) -> String {
         let colours = count(self.colours, "colour");
         match self.jacobian.as_str() {
+            _ if self.colours == 0 && self.has_events() => {
+                "constant between events: evaluated at the start and after each".into()
+            }
             _ if self.colours == 0 => "constant: evaluated once".into(),
             "frozen" => "evaluated at the start and after events and parameter changes".into(),
             "rolling" => format!("one of {colours} in each step, by {}", self.jacobian_source),

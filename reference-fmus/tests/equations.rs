@@ -342,10 +342,10 @@ fn reals_are_where_the_equations_expect_them() {
 #[test]
 fn misbehaving_models() {
     let mut rig = Rig::running("chatter", &[]);
-    assert_eq!(rig.f(0.0, &[0.5]), [-1.0]);
+    assert_eq!(rig.f(0.0, &[0.5]), [-1.0 - 0.1 * 0.5]);
     rig.f(0.6, &[-0.1]);
     rig.event();
-    assert_eq!(rig.f(0.6, &[-0.1]), [1.0]);
+    assert_eq!(rig.f(0.6, &[-0.1]), [1.0 + 0.1 * 0.1]);
     assert_eq!(Rig::running("diverging", &[]).f(0.0, &[3.0]), [9.0]);
     assert!(Rig::running("nan", &[]).f(0.0, &[1.0])[0].is_nan());
     let mut values = Values::default();

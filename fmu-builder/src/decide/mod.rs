@@ -5,6 +5,7 @@
 //! within the tolerance wins; of equally cheap ones, the most accurate. Of a small model the winner is trimmed as
 //! far as it stays stable, and tried again.
 
+mod bound;
 mod candidates;
 mod certificate;
 mod material;
@@ -22,6 +23,7 @@ use fmu_runtime::plan::Plan;
 use candidates::Finder;
 use trial::Judge;
 
+pub use bound::WorstStep;
 pub use candidates::Candidate;
 pub use certificate::{Certificate, Cost, Spectra, WorstMode};
 pub use material::Material;
@@ -56,6 +58,7 @@ pub struct Decision {
     /// Jacobians along the run by which stability was judged.
     pub samples: usize,
     pub cost: Cost,
+    pub worst_step: WorstStep,
     pub certificate: Certificate,
     /// One for each sample, where the model is small enough.
     pub spectra: Vec<Spectra>,

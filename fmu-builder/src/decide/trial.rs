@@ -1,7 +1,7 @@
 //! Trials: plans made of candidates, priced, run with the code that ships, compared with the accurate solution.
 
 use super::candidates::Candidate;
-use super::{Certificate, Cost, Decision, Material, Wish};
+use super::{Certificate, Cost, Decision, Material, Wish, WorstStep};
 use crate::analysis::{Mask, stale};
 use crate::cli::JacobianPolicy;
 use crate::error::Error;
@@ -44,6 +44,7 @@ struct Priced {
     candidate: Candidate,
     plan: Plan,
     cost: Cost,
+    worst_step: WorstStep,
     price: f64,
 }
 
@@ -181,6 +182,7 @@ impl<'a> Judge<'a> {
             spectral_radius: one.candidate.spectral_radius,
             samples: self.material.samples(),
             cost: one.cost,
+            worst_step: one.worst_step,
             certificate,
             spectra,
             tolerance: self.wish.tolerance,
@@ -333,7 +335,8 @@ fn plans(material: &Material, candidate: &Candidate, wish: &Wish) -> Vec<Priced>
         plan.jacobian.policy = policy;
         let cost = draft.cost(policy);
         let price = cost.evaluations_per_step * evaluation + cost.operations_per_step as f64 * OPERATION;
-        Priced { candidate: candidate.clone(), plan, cost, price }
+        let worst_step = WorstStep::new(&plan, draft.operations, draft.per_colour);
+        Priced { candidate: candidate.clone(), plan, cost, worst_step, price }
     };
     policies(material, candidate, wish, colours).into_iter().map(priced).collect()
 }

@@ -16,12 +16,11 @@ pub mod figures;
 mod key_figures;
 mod plot;
 
-use crate::decide::{Decision, Trial};
+use crate::decide::{Decision, Trial, WorstStep};
 use crate::quantity::format_duration;
 use crate::structure::{Pattern, draw};
 use crate::summary::{Summary, count, trim};
 use figures::{Port, Spectrum};
-use fmu_runtime::plan::Policy;
 use std::fmt::Write;
 
 pub use benchmark::benchmark;
@@ -485,19 +484,18 @@ fn usage(out: &mut String, summary: &Summary, decision: &Decision) {
             ),
         );
     }
-    let events = &plan.events;
-    if events.indicators > 0 {
+    if summary.has_events() {
+        let WorstStep { events, evaluations, indicator_calls, operations } = summary.worst_step;
         item(
             out,
             &format!(
-                "At most {} in one communication step, each located by {} halvings of the step{}; more wait for the next step \
-                 and are counted.",
-                count(events.max_per_step as usize, "event"),
-                events.bisections,
-                match (plan.jacobian.policy, plan.jacobian.setup.len()) {
-                    (Policy::Rolling { .. }, _) | (_, 0) => String::new(),
-                    (_, setup) => format!(" and followed by {} for the Jacobian", count(setup, "evaluation")),
-                }
+                "At most {} in one communication step, each located by {} halvings of the step; more wait for the next step \
+                 and are counted. So no step takes more than {}, {} of the event indicators and {} operations.",
+                count(events as usize, "event"),
+                plan.events.bisections,
+                count_of(evaluations, "evaluation"),
+                count(indicator_calls as usize, "reading"),
+                grouped(operations),
             ),
         );
     }

@@ -92,8 +92,8 @@ impl Model for Pair {
     }
 }
 
-/// A relay without hysteresis: x' = -rate sign(x), sign taken at the last event. Once at zero every
-/// integrator step fires another event; the Filippov solution stays at zero.
+/// A relay without hysteresis: x' = -rate sign(x) - drag x, sign taken at the last event. Once at zero every
+/// integrator step fires another event; the Filippov solution stays at zero. It counts calls as `Counting` does.
 pub struct Chatter;
 
 impl Model for Chatter {
@@ -106,11 +106,12 @@ impl Model for Chatter {
     }
 
     fn reals(&self) -> &'static [&'static str] {
-        &["time", "x", "der(x)", "rate"]
+        &["time", "x", "der(x)", "rate", "drag"]
     }
 
     fn evaluate(&self, v: &mut Values) {
-        v.real[2] = if v.boolean[0] { -v.real[3] } else { v.real[3] };
+        let [_, x, dx, rate, drag] = &mut v.real[..] else { return };
+        *dx = if v.boolean[0] { -*rate } else { *rate } - *drag * *x;
     }
 
     fn event_indicators(&self, v: &Values, z: &mut [f64]) {
@@ -120,6 +121,10 @@ impl Model for Chatter {
     fn event(&self, v: &mut Values) -> Event {
         v.boolean[0] = v.real[1] > 0.0;
         Event::default()
+    }
+
+    fn oddity(&self) -> Oddity {
+        Oddity::Counts
     }
 }
 
