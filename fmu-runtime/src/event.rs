@@ -196,7 +196,8 @@ impl Integrator {
         live.event_put_off = false;
         live.events += 1;
         live.h_last = 0.0; // the increments before and after an event do not compare
-        if self.plan.jacobian.policy == Policy::Frozen {
+        // Entries that never changed may do so now. Rolling promises that this step costs what every step does.
+        if !matches!(self.plan.jacobian.policy, Policy::Rolling { .. }) {
             live.setup_needed = true;
         }
         Ok(())
