@@ -22,9 +22,10 @@ impl Budget {
     }
 }
 
-/// Some indicator changed its sign.
+/// Some indicator changed its sign. Looks at all of them: there can be a hundred, and vectors are faster than an early end.
 fn crossed(before: &[f64], after: &[f64]) -> bool {
-    before.iter().zip(after).any(|(before, after)| (*before > 0.0) != (*after > 0.0))
+    let changed = |(before, after): (&f64, &f64)| (*before > 0.0) != (*after > 0.0);
+    before.iter().zip(after).fold(false, |any, pair| any | changed(pair))
 }
 
 impl Integrator {
