@@ -157,6 +157,7 @@ impl Integrator {
         }
         let Integrator { plan, inner, live, factors, differentiator, work, .. } = self;
         let (h, time) = (plan.step.h, live.time);
+        factors.rebalance();
         let ready = inner.get_derivatives(&mut work.r).is_usable()
             && differentiator
                 .refresh(Which::Setup, inner, &live.x, &work.r, time, &mut live.jacobian)

@@ -15,7 +15,8 @@
 //! [`WATCH`] than what it was in between, four digits are left of it, and the state is reported. This
 //! measure does not change when states are measured in other units. A core's pivots are compared
 //! after scaling: rows and columns by magnitudes of the states that are read off the core itself
-//! (Osborne's balancing) in the first refactorization and after [`Factors::rebalance`].
+//! (Osborne's balancing) in the first refactorization and after [`Factors::rebalance`]; and once more before a pivot is
+//! refused, because what was zero then may count now.
 
 mod dense;
 mod eliminate;
@@ -43,6 +44,8 @@ pub struct BadPivot {
 pub struct Operations {
     pub refactor: u64,
     pub solve: u64,
+    /// Of the first refactorization, and of one after [`Factors::rebalance`], on top.
+    pub balance: u64,
 }
 
 /// `f64`, or in tests a twin that counts.
@@ -104,8 +107,18 @@ impl<T: Number> Factors<T> {
     }
 
     /// Factor W = I - h A, A by the Jacobian's entries.
-    #[inline(never)]
     pub fn refactor(&mut self, h: f64, jacobian: &[f64]) -> Result<(), BadPivot> {
+        let was_balanced = self.balanced;
+        let found = self.factor(h, jacobian);
+        if found.is_ok() || !was_balanced {
+            return found;
+        }
+        self.rebalance();
+        self.factor(h, jacobian)
+    }
+
+    #[inline(never)]
+    fn factor(&mut self, h: f64, jacobian: &[f64]) -> Result<(), BadPivot> {
         self.assemble(T::from(-h), jacobian);
         let Factors { schedule: s, w, upper, cores, balanced } = self;
         for stage in &s.stages {
@@ -206,12 +219,15 @@ fn take_mut<'a, T>(rest: &mut &'a mut [T], len: usize) -> &'a mut [T] {
     first
 }
 
-/// The exact number of operations of one refactorization (balancing, which comes once, apart) and one solution.
+/// The exact number of operations of one refactorization and one solution.
 pub fn operations(elimination: &Elimination) -> Operations {
     let e = elimination;
     let explicit = e.explicit as usize;
-    let mut count =
-        Operations { refactor: (e.entries.len() + e.outer.len()) as u64, solve: e.order.len() as u64 };
+    let mut count = Operations {
+        refactor: (e.entries.len() + e.outer.len()) as u64,
+        solve: e.order.len() as u64,
+        balance: e.blocks.iter().map(|block| dense::balancing(block.tears.into())).sum(),
+    };
     count.solve += e.outer.len() as u64;
     let mut upper = vec![0; e.order.len() - explicit];
     let mut first = 0;
@@ -333,6 +349,22 @@ mod tests {
                 assert!((other[i] / units[i] - plain[i]).abs() < 1e-14, "{plain:?} {other:?}");
             }
         }
+    }
+
+    /// Where the first Jacobian is zero nothing tells the states' magnitudes. Later it does, and units 1e14 apart must not
+    /// look like a vanishing pivot then either.
+    #[test]
+    fn magnitudes_that_show_up_later_count() {
+        let (a, units) = ([-3.0, 1.0, 1.0, -2.0], [1e14, 1.0]);
+        let scaled: Vec<f64> = (0..4).map(|k| a[k] * units[k / 2] / units[k % 2]).collect();
+        let (elimination, jacobian) = full(2, 2);
+        let mut factors = Factors::<f64>::new(&elimination, &jacobian).unwrap();
+        factors.refactor(1.0, &[0.0; 4]).unwrap();
+        factors.refactor(1.0, &scaled).unwrap();
+        let mut d = [0.0; 2];
+        factors.solve(1.0, &[1e14, 2.0], &mut d);
+        let plain = solve(2, 2, &a, &[1.0, 2.0]).unwrap();
+        assert!((d[0] / 1e14 - plain[0]).abs() < 1e-14 && (d[1] - plain[1]).abs() < 1e-14, "{d:?}");
     }
 
     #[test]

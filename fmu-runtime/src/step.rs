@@ -48,6 +48,9 @@ impl Integrator {
             // Factors and entries belong together only once both are new.
             live.factored_for = 0.0;
             differentiator.refresh(which, inner, &live.x, &work.r, time, &mut live.jacobian)?;
+            if live.setup_needed {
+                factors.rebalance();
+            }
             live.setup_needed = false;
         }
         if live.factored_for != h {

@@ -42,7 +42,8 @@ impl WorstStep {
             events,
             evaluations: f64::from(pieces) + per_colour * fresh,
             indicator_calls,
-            operations: u64::from(pieces) * (operations.refactor + operations.solve),
+            operations: u64::from(pieces) * (operations.refactor + operations.solve)
+                + u64::from(anew) * operations.balance,
         }
     }
 }

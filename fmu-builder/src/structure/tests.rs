@@ -256,14 +256,17 @@ proptest! {
         let values = system.entries(&jacobian, &system.values);
         let mut factors = Factors::<Counted>::new(&elimination, &jacobian).unwrap();
         let n = system.r.len();
-        prop_assume!(factors.refactor(system.h, &values).is_ok());
         let count = |f: &mut dyn FnMut()| { COUNT.set(0); f(); COUNT.get() };
+        let mut is_ok = false;
+        let first = count(&mut || is_ok = factors.refactor(system.h, &values).is_ok());
+        prop_assume!(is_ok);
         let refactor = count(&mut || factors.refactor(system.h, &values).unwrap());
         let solve = count(&mut || {
             factors.solve(system.h, &system.r, &mut vec![Counted(0.0); n]);
         });
         let reported = operations(&elimination);
         prop_assert_eq!((reported.refactor, reported.solve), (refactor, solve));
+        prop_assert_eq!(reported.refactor + reported.balance, first);
     }
 
     /// Perturb a linear model by colours and every kept entry comes back exactly: integers, so

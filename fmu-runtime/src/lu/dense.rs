@@ -6,6 +6,11 @@ use super::{Number, WATCH, larger, subtract};
 /// Sweeps of balancing; each one halves the distance in orders of magnitude, or better.
 const SWEEPS: usize = 8;
 
+/// Operations of balancing a core of this size.
+pub(super) fn balancing(size: u64) -> u64 {
+    SWEEPS as u64 * size * (2 * size.saturating_sub(1) + 1)
+}
+
 /// The cores of all blocks, one after the other.
 #[derive(Clone, Debug)]
 pub(super) struct Cores<T> {
@@ -77,7 +82,7 @@ fn balance<T: Number>(a: &[T], scales: &mut [T]) {
                 column = larger(column, a[i * t + j].abs() / scales[j]);
             }
             let scale = (row / column).sqrt();
-            if scale > zero && T::from(1.0) / scale > zero {
+            if scale > zero && scale < T::from(f64::INFINITY) {
                 scales[i] = scale;
             }
         }
