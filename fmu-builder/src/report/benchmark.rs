@@ -1,6 +1,7 @@
 //! The page of `fmu-build bench --report`: quantiles and a histogram.
 
-use super::{escape, grouped, opening, plot};
+use super::text::grouped;
+use super::{escape, opening, plot};
 use crate::bench::Benchmark;
 use crate::quantity::format_duration;
 use std::fmt::Write;

@@ -1,6 +1,7 @@
 //! The table at the top of the page: what a step costs, how wrong it is, why it is stable.
 
-use super::{escape, grouped, percent};
+use super::escape;
+use super::text::{grouped, percent};
 use crate::quantity::format_duration;
 use crate::summary::{Summary, count, trim};
 use std::fmt::Write;

@@ -1,7 +1,8 @@
 use super::figures::{Curve, Figures, Port, Spectrum};
+use super::text::significant;
 use super::*;
-use crate::decide::{Candidate, Certificate, Cost, WorstMode};
-use crate::structure::plan_parts;
+use crate::decide::{Candidate, Certificate, Cost, WorstMode, WorstStep};
+use crate::structure::{Pattern, plan_parts};
 use crate::summary::{NamedError, StepTime};
 use crate::worker::Simulated;
 use fmu_runtime::plan::{self, Events, Method, Model, Plan, States, Step, Variables};
