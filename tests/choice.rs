@@ -102,6 +102,25 @@ fn pins_are_checked() {
     assert!(refused("stiff-pair", "--fast y --slow y*").contains("both --fast and --slow"));
 }
 
+/// Through the wrist's singularity (q[5] = 0) the arm's dampers go from -3,000 to -35,000 1/s and back in 0.1 s. A frozen Jacobian does not
+/// follow, one colour a step is too slow, all in every step is dear: some in turn. A budget gets at what was found by
+/// looking beyond it.
+#[test]
+fn a_jacobian_that_changes_fast_is_renewed_by_parts() {
+    let auto = decided("arm", "--set target[5]=-0.6");
+    let cost = number(&auto, "evaluations_per_step");
+    assert_eq!(auto["jacobian"], "rolling", "{auto}");
+    assert_eq!(cost, 1.0 + number(&auto, "colours_per_step"));
+    assert!((3.0..=5.0).contains(&cost) && number(&auto, "error") <= 0.01, "{auto}");
+    let every = decided("arm", "--set target[5]=-0.6 --jacobian every");
+    assert!(number(&every, "evaluations_per_step") > 2.0 * cost, "{every}");
+
+    let budget = decided("arm", "--set target[5]=-0.6 --budget 3f");
+    assert!(number(&budget, "evaluations_per_step") <= 3.0, "{budget}");
+    assert!(number(&budget, "error") <= 0.01, "{budget}");
+    assert!(refused("arm", "--set target[5]=-0.6 --budget 1f").contains("the cheapest"));
+}
+
 /// Three evaluations are enough for van der Pol, half of one is enough for nothing.
 #[test]
 fn a_budget_is_kept_or_refused() {

@@ -28,6 +28,8 @@ pub struct Summary {
     pub largest_block: usize,
     pub tears: usize,
     pub colours: usize,
+    /// Of them, in each internal step.
+    pub colours_per_step: usize,
     pub evaluations_per_step: f64,
     pub operations_per_step: u64,
     pub worst_step: WorstStep,
@@ -145,6 +147,7 @@ impl Summary {
             largest_block: elimination.blocks.iter().map(|block| block.size as usize).max().unwrap_or(0),
             tears: elimination.blocks.iter().map(|block| block.tears as usize).sum(),
             colours: plan.jacobian.colours.len(),
+            colours_per_step: plan.jacobian.policy.per_step(plan.jacobian.colours.len()),
             evaluations_per_step: decision.cost.evaluations_per_step,
             operations_per_step: decision.cost.operations_per_step,
             worst_step: decision.worst_step,
@@ -340,7 +343,12 @@ impl Summary {
             }
             _ if self.colours == 0 => "constant: evaluated once".into(),
             "frozen" => "evaluated at the start and after events and parameter changes".into(),
-            "rolling" => format!("one of {colours} in each step, by {}", self.jacobian_source),
+            "rolling" => {
+                format!(
+                    "{} of {colours} in each step, in turn, by {}",
+                    self.colours_per_step, self.jacobian_source
+                )
+            }
             _ => format!("{colours} in each step, by {}", self.jacobian_source),
         }
     }

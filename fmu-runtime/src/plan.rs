@@ -141,6 +141,17 @@ pub enum Policy {
     Frozen,
 }
 
+impl Policy {
+    /// Of so many colours, those that each step evaluates.
+    pub fn per_step(self, colours: usize) -> usize {
+        match self {
+            Policy::Every => colours,
+            Policy::Rolling { per_step } => colours.min(per_step as usize),
+            Policy::Frozen => 0,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {

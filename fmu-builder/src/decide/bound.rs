@@ -24,14 +24,9 @@ impl WorstStep {
         // Every event but those before the first piece ends a piece early.
         let pieces = plan.step.substeps + events;
         let setup = plan.jacobian.setup.len() as f64;
-        let colours = plan.jacobian.colours.len();
-        // Colours of a piece; and pieces with everything anew: the first in a simulation, and unless rolling each after an event.
-        let (varying, anew) = match plan.jacobian.policy {
-            Policy::Frozen => (0, events + 1),
-            Policy::Every => (colours, events + 1),
-            Policy::Rolling { per_step } => ((per_step as usize).min(colours), 1),
-        };
-        let varying = varying as f64;
+        let varying = plan.jacobian.policy.per_step(plan.jacobian.colours.len()) as f64;
+        // Everything anew: in the first piece of a simulation, and unless rolling in each after an event.
+        let anew = if let Policy::Rolling { .. } = plan.jacobian.policy { 1 } else { events + 1 };
         let fresh = f64::from(anew) * setup.max(varying) + f64::from(pieces - anew) * varying;
         let indicator_calls = match plan.events.indicators {
             0 => 0,

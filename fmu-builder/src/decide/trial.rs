@@ -24,6 +24,7 @@ pub struct Trial {
     pub operations_per_step: u64,
     /// `None`: not run, because a cheaper one sufficed, or it failed.
     pub error: Option<f64>,
+    /// Why it failed, or was not wanted.
     pub failed: Option<String>,
     pub chosen: bool,
 }
@@ -46,6 +47,8 @@ struct Priced {
     cost: Cost,
     worst_step: WorstStep,
     price: f64,
+    /// Within the budget, if there is one.
+    fits: bool,
 }
 
 /// Runs trials stage by stage and remembers what came out.
@@ -59,7 +62,6 @@ pub struct Judge<'a> {
     results: Vec<Option<(Simulated, Vec<f64>)>>,
     /// Price of the cheapest within the tolerance so far.
     enough: Option<f64>,
-    unaffordable: Option<String>,
     pub warnings: Vec<String>,
 }
 
@@ -74,7 +76,6 @@ impl<'a> Judge<'a> {
             trials: Vec::new(),
             results: Vec::new(),
             enough: None,
-            unaffordable: None,
             warnings: Vec::new(),
         }
     }
@@ -83,7 +84,7 @@ impl<'a> Judge<'a> {
     pub fn satisfied(&self) -> bool {
         (0..self.trials.len()).any(|i| {
             let good = self.results[i].is_some() && self.error_of(i) <= self.wish.tolerance;
-            good && self.priced[i].cost.evaluations_per_step <= 1.0
+            good && self.priced[i].fits && self.priced[i].cost.evaluations_per_step <= 1.0
         })
     }
 
@@ -104,21 +105,22 @@ impl<'a> Judge<'a> {
         let mut priced: Vec<Priced> =
             candidates.iter().flat_map(|candidate| plans(self.material, candidate, self.wish)).collect();
         priced.sort_by(|a, b| a.price.total_cmp(&b.price));
-        if let Some(budget) = self.wish.budget {
-            self.keep_affordable(&mut priced, budget);
-        }
         priced.truncate(MOST_TRIALS);
         for (i, one) in priced.into_iter().enumerate() {
             let mut trial = trial(&one);
             let dearer = self.enough.is_some_and(|price| one.price > EQUAL_PRICE * price);
-            // With a budget the most accurate that fits is wanted, not the cheapest.
+            // With a budget the most accurate that fits is wanted, not the cheapest. What is within the tolerance but does
+            // not fit shows what to trim.
             let mut result = None;
-            if !dearer || self.wish.budget.is_some() {
+            if !dearer || self.wish.budget.is_some() && one.fits {
                 if self.begin.elapsed().as_secs_f64() > PATIENCE && self.results.iter().any(Option::is_some) {
                     self.warnings.push(format!("plans after the first {i} were not tried: it took too long"));
                     return;
                 }
                 result = self.run(&one, &mut trial);
+                if result.is_some() && !one.fits {
+                    trial.failed = Some("does not fit the budget".into());
+                }
             }
             self.results.push(result);
             self.trials.push(trial);
@@ -151,7 +153,8 @@ impl<'a> Judge<'a> {
 
     /// The cheapest within the tolerance; of equally cheap ones, the most accurate.
     pub fn choose(mut self) -> Result<Decision, Error> {
-        let run: Vec<usize> = (0..self.trials.len()).filter(|&i| self.results[i].is_some()).collect();
+        let run: Vec<usize> =
+            (0..self.trials.len()).filter(|&i| self.results[i].is_some() && self.priced[i].fits).collect();
         let by_error = |&a: &usize, &b: &usize| self.error_of(a).total_cmp(&self.error_of(b));
         let best = match (self.enough, self.wish.budget) {
             (Some(price), None) => run
@@ -195,8 +198,16 @@ impl<'a> Judge<'a> {
     }
 
     fn nothing(&self) -> Error {
-        if let (Some(unaffordable), true) = (&self.unaffordable, self.trials.is_empty()) {
-            return Error::Request(unaffordable.clone());
+        let cheapest = self.priced.iter().min_by(|a, b| a.price.total_cmp(&b.price));
+        if let Some(cheapest) = cheapest.filter(|_| !self.priced.iter().any(|one| one.fits)) {
+            return Error::Request(format!(
+                "no stable plan fits the budget: the cheapest ({}, Jacobian {}) takes {:.2} evaluations, about {} for \
+                 a communication step; allow more with --budget, or take a longer --step",
+                cheapest.candidate.label,
+                policy_name(cheapest.plan.jacobian.policy),
+                cheapest.cost.evaluations_per_step * cheapest.plan.step.substeps as f64,
+                format_duration(seconds_per_step(self.material, cheapest)),
+            ));
         }
         let why = self.trials.iter().find_map(|trial| trial.failed.clone());
         Error::Request(format!(
@@ -204,27 +215,6 @@ impl<'a> Judge<'a> {
             format_duration(self.material.h),
             why.unwrap_or_else(|| "none could be run".into())
         ))
-    }
-
-    fn keep_affordable(&mut self, priced: &mut Vec<Priced>, budget: Budget) {
-        let material = self.material;
-        let fits = |one: &Priced| match budget {
-            Budget::Time(seconds) => seconds_per_step(material, one) <= seconds,
-            Budget::Evaluations(count) => {
-                one.cost.evaluations_per_step * one.plan.step.substeps as f64 <= count
-            }
-        };
-        if let Some(cheapest) = priced.first().filter(|_| !priced.iter().any(fits)) {
-            self.unaffordable = Some(format!(
-                "no stable plan fits the budget: the cheapest ({}, Jacobian {}) takes {:.2} evaluations, about {} for \
-                 a communication step; allow more with --budget, or take a longer --step",
-                cheapest.candidate.label,
-                policy_name(cheapest.plan.jacobian.policy),
-                cheapest.cost.evaluations_per_step * cheapest.plan.step.substeps as f64,
-                format_duration(seconds_per_step(material, cheapest)),
-            ));
-        }
-        priced.retain(|one| fits(one));
     }
 }
 
@@ -308,11 +298,7 @@ impl Draft {
 
     pub fn cost(&self, policy: Policy) -> Cost {
         let colours = self.plan.jacobian.colours.len();
-        let fresh = match policy {
-            Policy::Every => colours,
-            Policy::Rolling { per_step } => per_step as usize,
-            Policy::Frozen => 0,
-        };
+        let fresh = policy.per_step(colours);
         let refactored = policy != Policy::Frozen && colours > 0;
         Cost {
             kept_nonzeros: self.kept,
@@ -336,7 +322,15 @@ fn plans(material: &Material, candidate: &Candidate, wish: &Wish) -> Vec<Priced>
         let cost = draft.cost(policy);
         let price = cost.evaluations_per_step * evaluation + cost.operations_per_step as f64 * OPERATION;
         let worst_step = WorstStep::new(&plan, draft.operations, draft.per_colour);
-        Priced { candidate: candidate.clone(), plan, cost, worst_step, price }
+        let mut one = Priced { candidate: candidate.clone(), plan, cost, worst_step, price, fits: true };
+        one.fits = match wish.budget {
+            None => true,
+            Some(Budget::Time(seconds)) => seconds_per_step(material, &one) <= seconds,
+            Some(Budget::Evaluations(count)) => {
+                one.cost.evaluations_per_step * one.plan.step.substeps as f64 <= count
+            }
+        };
+        one
     };
     policies(material, candidate, wish, colours).into_iter().map(priced).collect()
 }
@@ -346,20 +340,19 @@ fn policies(material: &Material, candidate: &Candidate, wish: &Wish, colours: us
     if colours == 0 {
         return vec![Policy::Frozen];
     }
+    // One colour a step, two, four ...: how old a Jacobian may be the run tells. All of them is every step.
+    let doubled = std::iter::successors(Some(1u32), |per_step| per_step.checked_mul(2));
+    let rolling = doubled
+        .take_while(|&per_step| (per_step as usize) < colours)
+        .map(|per_step| Policy::Rolling { per_step });
     match wish.jacobian {
         JacobianPolicy::Every => vec![Policy::Every],
-        JacobianPolicy::Rolling => vec![Policy::Rolling { per_step: 1 }],
+        JacobianPolicy::Rolling if colours == 1 => vec![Policy::Rolling { per_step: 1 }],
+        JacobianPolicy::Rolling => rolling.collect(),
         JacobianPolicy::Frozen => vec![Policy::Frozen],
         JacobianPolicy::Auto => {
-            let mut policies = Vec::new();
-            if stable_when_stale(material, candidate) {
-                policies.push(Policy::Frozen);
-            }
-            if colours > 1 {
-                policies.push(Policy::Rolling { per_step: 1 });
-            }
-            policies.push(Policy::Every);
-            policies
+            let frozen = stable_when_stale(material, candidate).then_some(Policy::Frozen);
+            frozen.into_iter().chain(rolling).chain([Policy::Every]).collect()
         }
     }
 }

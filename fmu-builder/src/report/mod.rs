@@ -191,7 +191,7 @@ fn trials(out: &mut String, trials: &[Trial]) {
     );
     for trial in trials {
         let (class, error, note) = match (&trial.failed, trial.error) {
-            (Some(failed), _) => ("", "failed".to_string(), escape(failed)),
+            (Some(failed), error) => ("", error.map_or("failed".into(), percent), escape(failed)),
             (None, Some(error)) => ("", percent(error), String::new()),
             (None, None) if trial.chosen => ("", "–".to_string(), String::new()),
             (None, None) => ("unused", "not needed".to_string(), String::new()),
@@ -216,7 +216,8 @@ fn trials(out: &mut String, trials: &[Trial]) {
 /// In words.
 fn policy(name: &str) -> String {
     match name.split_once(' ') {
-        Some(("rolling", colours)) => format!("{colours} colour each step, in turn"),
+        Some(("rolling", "1")) => "1 colour each step, in turn".into(),
+        Some(("rolling", colours)) => format!("{colours} colours each step, in turn"),
         _ if name == "every" => "every step".into(),
         _ if name == "frozen" => "at events".into(),
         _ => name.into(),

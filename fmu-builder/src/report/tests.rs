@@ -106,6 +106,7 @@ fn summary() -> Summary {
         largest_block: 2,
         tears: 0,
         colours: 2,
+        colours_per_step: 1,
         evaluations_per_step: 2.0,
         operations_per_step: 12_345,
         worst_step: WorstStep { events: 8, evaluations: 25.0, indicator_calls: 74, operations: 99_999 },
