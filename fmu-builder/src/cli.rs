@@ -106,7 +106,7 @@ pub struct BuildArgs {
     /// States that must be explicit: c,d
     #[arg(long, value_name = "NAMES", help_heading = "The method")]
     pub slow: Vec<String>,
-    /// When the Jacobian is renewed: auto, every (step), rolling (a part each step), frozen (at events)
+    /// When the Jacobian is renewed: auto, every (step), rolling (some of it each step), frozen (at events)
     #[arg(
         long,
         value_name = "WHEN",

@@ -1,4 +1,5 @@
-//! May a Jacobian be kept while the state moves on? The frozen and rolling policies.
+//! May a Jacobian be kept while the state moves on? The frozen policy; a rolling one is younger, see
+//! [`stale_amplification`].
 //!
 //! ```text
 //! R_ij = I + (I - hA(x_i))^-1 hJ(x_j),    A = M∘J

@@ -1,7 +1,7 @@
 //! Masks worth trying, each stable at every sample.
 
 use super::{Material, Wish, trim};
-use crate::analysis::amplification::{self, Mode as Eigenmode, carried};
+use crate::analysis::amplification::{self, Mode as Eigenmode, carried, stale_amplification};
 use crate::analysis::drift::Drift;
 use crate::analysis::{Mask, dense, greedy, large, sparsing, step_advice};
 use crate::cli::Mode;
@@ -297,7 +297,9 @@ fn fastest_rows(material: &Material) -> Option<Vec<bool>> {
     // Two samples are enough to search by; what is found is judged by all.
     let stable = |count: usize| {
         let mask = Mask::rows(rows(count));
-        [material.h, MARGIN * material.h].iter().all(|&h| spread(material, &mask, h, 2).unstable.is_none())
+        [material.h, MARGIN * material.h]
+            .iter()
+            .all(|&h| spread(material, &mask, h, 2, 0.0).unstable.is_none())
     };
     let (mut few, mut many) = (0, n);
     while many - few > n.div_ceil(50) {
@@ -337,7 +339,7 @@ fn judge(material: &Material, rows: &[bool], kept: &[bool]) -> Verdict {
     let mask = Mask::from_fn(n, |i, j| material.pattern.find(i, j).is_some_and(|entry| kept[entry]));
     let mut radius = 0.0;
     for h in [material.h, MARGIN * material.h] {
-        let spread = spread(material, &mask, h, usize::MAX);
+        let spread = spread(material, &mask, h, usize::MAX, 0.0);
         if h == material.h {
             radius = spread.radius;
         }
@@ -365,13 +367,18 @@ struct Spread {
 /// owes, |h lambda|^2, at a single sample, as long as over all samples the volume that these modes span does
 /// not grow faster than the model's own: that tells the symplectic pair, whose |mu| lies around 1, from explicit
 /// Euler on an oscillator, whose |mu| always lies above.
-fn spread(material: &Material, mask: &Mask, h: f64, most: usize) -> Spread {
+///
+/// The step's Jacobian may be of a time `age` before.
+fn spread(material: &Material, mask: &Mask, h: f64, most: usize, age: f64) -> Spread {
     let mut found = Spread { radius: 0.0, unstable: None };
     let (mut volume, mut allowed) = (0.0, 0.0);
     let mut loosest: Option<(usize, Eigenmode)> = None;
     let stride = material.dense.len().div_ceil(most).max(1);
     for (sample, jacobian) in material.dense.iter().enumerate().step_by(stride) {
-        let r = amplification::amplification(jacobian.as_ref(), mask, h);
+        let r = match age > 0.0 {
+            true => stale_amplification(material.earlier(sample, age).as_ref(), jacobian.as_ref(), mask, h),
+            false => amplification::amplification(jacobian.as_ref(), mask, h),
+        };
         let Ok(mu) = r.and_then(|r| dense::eigenvalues(r.as_ref())) else { continue };
         let judged = amplification::paired(&material.spectra[sample], &mu, h);
         found.radius = f64::max(found.radius, judged.spectral_radius);
@@ -404,7 +411,12 @@ fn spread(material: &Material, mask: &Mask, h: f64, most: usize) -> Spread {
 
 /// Does some mode grow at some sample with a step of h, though the model's does not?
 pub fn unstable_at(material: &Material, mask: &Mask, h: f64) -> bool {
-    spread(material, mask, h, usize::MAX).unstable.is_some()
+    spread(material, mask, h, usize::MAX, 0.0).unstable.is_some()
+}
+
+/// Likewise with the step that was asked for and a Jacobian of a time `age` before.
+pub fn unstable_when_aged(material: &Material, mask: &Mask, age: f64) -> bool {
+    spread(material, mask, material.h, usize::MAX, age).unstable.is_some()
 }
 
 /// The offending mode, in words.

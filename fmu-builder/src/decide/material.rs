@@ -26,6 +26,8 @@ pub struct Material<'a> {
     pub n: usize,
     /// Sampled Jacobians, scaled by nothing; empty for large models.
     pub dense: Vec<Mat<f64>>,
+    /// When they were taken.
+    pub times: Vec<f64>,
     /// The states' derivatives at the same points.
     pub rates: Vec<Vec<f64>>,
     /// How far each state moves along the run.
@@ -80,13 +82,23 @@ impl<'a> Material<'a> {
             dense.iter().map_while(|jacobian| eigenvalues(jacobian.as_ref()).ok()).collect();
         // An eigenvalue problem without a solution has never been seen; what follows it is left out.
         let dense: Vec<Mat<f64>> = dense.into_iter().take(spectra.len()).collect();
+        let times = chosen.iter().take(dense.len()).map(|sample| sample.time).collect();
         let sparse = samples.last().filter(|_| n > DENSE).and_then(|sample| {
             let entries = studied.entries.iter().zip(&sample.jacobian);
             let entries = entries.map(|(&(row, col, _), &value)| (row as usize, col as usize, value));
             SparseJacobian::new(n, entries.collect()).ok()
         });
         let h = subject.plan.step.h;
-        Material { subject, studied, pattern, h, n, dense, rates, ranges, spectra, sparse, scales }
+        Material { subject, studied, pattern, h, n, dense, times, rates, ranges, spectra, sparse, scales }
+    }
+
+    /// The Jacobian a time `age` before a sample, between it and the sample before.
+    pub fn earlier(&self, sample: usize, age: f64) -> Mat<f64> {
+        let before = sample.saturating_sub(1);
+        let passed = self.times[sample] - self.times[before];
+        let share = if passed > 0.0 { (age / passed).min(1.0) } else { 0.0 };
+        let (old, now) = (&self.dense[before], &self.dense[sample]);
+        Mat::from_fn(self.n, self.n, |i, j| now[(i, j)] + share * (old[(i, j)] - now[(i, j)]))
     }
 
     /// Jacobians that stability is judged by.

@@ -1,6 +1,6 @@
 //! Trials: plans made of candidates, priced, run with the code that ships, compared with the accurate solution.
 
-use super::candidates::Candidate;
+use super::candidates::{Candidate, unstable_when_aged};
 use super::{Certificate, Cost, Decision, Material, Wish, WorstStep};
 use crate::analysis::{Mask, stale};
 use crate::cli::JacobianPolicy;
@@ -146,6 +146,11 @@ impl<'a> Judge<'a> {
         let errors = errors(&self.material.studied.trajectory, &simulated.trajectory);
         trial.error = largest(&errors);
         if trial.error.is_none_or(|error| error <= self.wish.tolerance) {
+            let is_free = self.wish.jacobian == JacobianPolicy::Auto && !self.wish.force;
+            if is_free && !stable_when_aged(self.material, one) {
+                trial.failed = Some("not stable with a Jacobian as old as it gets".into());
+                return None;
+            }
             self.enough = Some(self.enough.map_or(one.price, |price| price.min(one.price)));
         }
         Some((simulated, errors))
@@ -366,10 +371,18 @@ fn stable_when_stale(material: &Material, candidate: &Candidate) -> bool {
     // Pairs grow with the square of the samples.
     let stride = material.dense.len().div_ceil(if material.n > 60 { 4 } else { 8 });
     let samples: Vec<_> = material.dense.iter().step_by(stride).cloned().collect();
-    let mask = Mask::from_fn(material.n, |i, j| {
-        material.pattern.find(i, j).is_some_and(|entry| candidate.kept[entry])
-    });
-    stale::stale(&samples, &mask, material.h).is_ok_and(|stale| stale.stable)
+    stale::stale(&samples, &mask(material, candidate), material.h).is_ok_and(|stale| stale.stable)
+}
+
+/// A rolling Jacobian, as old as one round through its colours.
+fn stable_when_aged(material: &Material, one: &Priced) -> bool {
+    let Policy::Rolling { per_step } = one.plan.jacobian.policy else { return true };
+    let round = (one.plan.jacobian.colours.len() as u32).div_ceil(per_step);
+    !unstable_when_aged(material, &mask(material, &one.candidate), f64::from(round) * material.h)
+}
+
+fn mask(material: &Material, candidate: &Candidate) -> Mask {
+    Mask::from_fn(material.n, |i, j| material.pattern.find(i, j).is_some_and(|entry| candidate.kept[entry]))
 }
 
 /// Entries that are not kept and, at every sample, far below the smallest kept one of their row.
