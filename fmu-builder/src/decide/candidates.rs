@@ -425,7 +425,7 @@ fn explain(material: &Material, mask: &Mask, h: f64, sample: usize, worst: Eigen
     let found = amplification::amplification(j, mask, h)
         .and_then(|r| carried(j, lambda, r.as_ref(), worst.discrete, &material.scales))
         .ok();
-    let continuous = found.as_ref().map_or(worst.continuous, |found| found.continuous);
+    let continuous = found.as_ref().and_then(|found| found.continuous).unwrap_or(worst.continuous);
     let states = found.iter().flat_map(|found| &found.states).take(4);
     let names: Vec<&str> = states.map(|&(state, _)| material.names()[state].as_str()).collect();
     let margin = if h > material.h {

@@ -99,7 +99,8 @@ impl Certificate {
                     nearest = excess;
                     let (j, scales) = (jacobian.as_ref(), &material.scales);
                     let found = carried(j, lambda, r.as_ref(), mode.discrete, scales).ok();
-                    let continuous = found.as_ref().map_or(mode.continuous, |found| found.continuous);
+                    let continuous =
+                        found.as_ref().and_then(|found| found.continuous).unwrap_or(mode.continuous);
                     let states = found.iter().flat_map(|found| &found.states).take(NAMED);
                     certificate.worst_mode = Some(WorstMode {
                         re: continuous.re,
