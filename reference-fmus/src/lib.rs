@@ -16,6 +16,7 @@ pub mod model;
 pub mod models;
 mod motion;
 pub mod rigid_body;
+pub mod six_axes;
 pub mod xml;
 
 use model::{Model, Oddity};

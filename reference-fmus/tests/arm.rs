@@ -5,8 +5,9 @@
 mod common;
 use common::{Rig, all_close, close};
 use reference_fmus::dual::{Dual, Num};
-use reference_fmus::models::arm::{AXES, DRIVES, G, HELD, LINKS, PER_AXIS};
+use reference_fmus::models::arm::{DRIVES, G, HELD, LINKS, PER_AXIS};
 use reference_fmus::rigid_body::Chain;
+use reference_fmus::six_axes::AXES;
 use std::f64::consts::{FRAC_PI_4, PI};
 
 type Joints<T = f64> = [T; AXES];

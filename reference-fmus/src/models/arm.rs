@@ -24,31 +24,20 @@
 //! wrist's dampers would reach some -35,000; the movement keeps away from there.
 
 use crate::dual::Num;
-use crate::generate::{self, Unknown, Variable};
 use crate::linear::cholesky_solve;
 use crate::model::{Model, Values, differentiable};
 use crate::motion::{pace, progress};
 use crate::rigid_body::{Body, Chain, Link};
+use crate::six_axes::{AXES, Layout, Machine, Own, State};
 
 pub struct Arm;
 
-pub const AXES: usize = 6;
 pub const PER_AXIS: usize = 6;
 const STATES: usize = AXES * PER_AXIS;
-/// First value references.
-const DER: usize = 1 + STATES;
-const TAU_EXT: usize = DER + STATES;
-const START: usize = TAU_EXT + AXES;
-const TARGET: usize = START + AXES;
-const DURATION: usize = TARGET + AXES;
-const PAYLOAD: usize = DURATION + 1;
-const STIFFNESS: usize = PAYLOAD + 1;
-const K_V: usize = STIFFNESS + 1;
-const TAU_GEAR: usize = K_V + 1;
-const REALS: usize = TAU_GEAR + AXES;
+const AT: Layout = Layout::new(STATES);
 
 /// The states of an axis, in order.
-const NAMES: [(&str, &str, &str, &str, f64); PER_AXIS] = [
+const NAMES: [State; PER_AXIS] = [
     ("q", "Joint angle", "rad", "rad/s", 1.0),
     ("v", "Joint speed", "rad/s", "rad/s2", 1.0),
     ("phi", "Motor angle, arm side", "rad", "rad/s", 1.0),
@@ -132,13 +121,13 @@ const T_W: f64 = 0.1;
 
 impl Arm {
     fn equations<T: Num>(&self, v: &mut [T]) {
-        if v.len() != REALS {
+        if v.len() != AT.reals {
             return;
         }
-        let (known, rest) = v.split_at_mut(DER);
+        let (known, rest) = v.split_at_mut(AT.der);
         let (der, rest) = rest.split_at_mut(STATES);
-        let (x, at) = (&known[1..], |reference: usize| reference - TAU_EXT);
-        let (stiffness, k_v, duration) = (rest[at(STIFFNESS)], rest[at(K_V)], rest[at(DURATION)]);
+        let (x, at) = (&known[1..], |reference: usize| reference - AT.tau_ext);
+        let (stiffness, k_v, duration) = (rest[at(AT.stiffness)], rest[at(AT.k_v)], rest[at(AT.duration)]);
         let z = known[0] / duration;
         let (share, rate) = (progress(z), pace(z) / duration);
 
@@ -151,8 +140,8 @@ impl Arm {
             let tau = stiffness * (phi - q_k) * p.c + (w - v_k) * p.d;
             let kn = p.k * p.n;
             let friction = w * (p.viscous * p.n * p.n) + (w * (1.0 / W_FRICTION)).tanh() * (p.coulomb * p.n);
-            let start = rest[at(START) + k];
-            let way = rest[at(TARGET) + k] - start;
+            let start = rest[at(AT.start) + k];
+            let way = rest[at(AT.target) + k] - start;
             let e = k_v * (start + way * share - phi) + way * rate - w;
             let i_r = (e * p.k_w + x_w) * (1.0 / kn);
             d[0] = v_k;
@@ -162,10 +151,10 @@ impl Arm {
             d[5] = e * (p.k_w / T_W);
             (q[k], speed[k]) = (q_k, v_k);
             torque[k] = tau + rest[k];
-            rest[at(TAU_GEAR) + k] = tau;
+            rest[at(AT.tau_gear) + k] = tau;
         }
 
-        let arm = Chain::new(&LINKS, &q, rest[at(PAYLOAD)], &HELD);
+        let arm = Chain::new(&LINKS, &q, rest[at(AT.payload)], &HELD);
         let bias = arm.bias(&speed, G);
         for k in 0..AXES {
             torque[k] -= bias[k];
@@ -178,98 +167,29 @@ impl Arm {
 
     /// modelDescription.xml: 36 states of six equal axes.
     pub fn description() -> String {
-        let mut variables = vec![Variable::time()];
-        for k in 1..=AXES {
-            for (name, text, unit, _, nominal) in NAMES {
-                // Joint angles are outputs, the other states are not.
-                let make = if name == "q" { Variable::output } else { Variable::calculated };
-                let (name, text) = (format!("axis[{k}].{name}"), format!("{text} of axis {k}"));
-                variables.push(make(&name, &text, unit).nominal(nominal));
-            }
-        }
-        for k in 0..AXES {
-            for (j, (name, _, _, unit, _)) in NAMES.into_iter().enumerate() {
-                let (of, state) = (format!("axis[{}].{name}", k + 1), position(k, j));
-                variables.push(Variable::derivative(&of, state, unit));
-            }
-        }
-        for k in 1..=AXES {
-            let (name, text) = (format!("tau_ext[{k}]"), format!("External torque on joint {k}"));
-            variables.push(Variable::input(&name, &text, "N.m").start(0.0).nominal(10.0));
-        }
-        for (what, text, angles) in [
-            ("start", "Angle at the start", [0.0, 0.8, -3.1, 0.0, 0.8, 0.0]),
-            ("target", "Angle at the end", [0.6, 1.2, -2.5, 1.0, 1.4, 1.2]),
-        ] {
-            for (k, angle) in angles.into_iter().enumerate() {
-                let (name, text) = (format!("{what}[{}]", k + 1), format!("{text} of axis {}", k + 1));
-                variables.push(Variable::fixed(&name, &text, "rad").start(angle));
-            }
-        }
-        variables.push(Variable::fixed("duration", "Duration of the movement", "s").start(0.8));
-        variables.push(Variable::fixed("payload", "Mass in the grip", "kg").start(2.0));
-        variables.push(Variable::fixed("stiffness", "Factor on the gears' stiffness", "1").start(1.0));
-        variables.push(Variable::tunable("K_v", "Gain of the position controllers", "1/s").start(20.0));
-        for k in 1..=AXES {
-            let (name, text) = (format!("tau_gear[{k}]"), format!("Torque of gear {k}"));
-            variables.push(Variable::output(&name, &text, "N.m"));
-        }
-
-        let derivatives: Vec<Unknown> =
-            (0..STATES).map(|row| (1 + DER + row, dependencies(row / PER_AXIS, row % PER_AXIS))).collect();
-        let gears = (0..AXES).map(|k| {
-            let on = [(0, "fixed"), (1, "constant"), (2, "fixed"), (3, "constant")];
-            (1 + TAU_GEAR + k, on.map(|(j, kind)| (position(k, j), kind)).to_vec())
-        });
-        let angles = (0..AXES).map(|k| (position(k, 0), vec![(position(k, 0), "constant")]));
-        generate::description(&generate::Header {
+        Machine {
             identifier: "arm",
             guid: "{arm:5d0c2b7e-3f64-4a19-b1c8-6e92d7a40f35}",
             description: "PUMA 560 as a rigid multibody system on elastic geared drives, 36 states",
-            units: &[
-                ("s", "s=\"1\""),
-                ("1", ""),
-                ("1/s", "s=\"-1\""),
-                ("rad", "rad=\"1\""),
-                ("rad/s", "rad=\"1\" s=\"-1\""),
-                ("rad/s2", "rad=\"1\" s=\"-2\""),
-                ("A", "A=\"1\""),
-                ("A/s", "A=\"1\" s=\"-1\""),
-                ("N.m", "kg=\"1\" m=\"2\" s=\"-2\""),
-                ("N.m/s", "kg=\"1\" m=\"2\" s=\"-3\""),
-                ("kg", "kg=\"1\""),
-            ],
-            stop: 1.0,
-            step: 0.001,
-            variables: &variables,
-            outputs: &angles.chain(gears).collect::<Vec<_>>(),
-            derivatives: &derivatives,
-        })
+            states: &NAMES,
+            drive,
+            torque: 10.0,
+            start: [0.0, 0.8, -3.1, 0.0, 0.8, 0.0],
+            target: [0.6, 1.2, -2.5, 1.0, 1.4, 1.2],
+            payload: ("Mass in the grip", 2.0),
+            k_v: 20.0,
+            units: &[],
+        }
+        .xml()
     }
 }
 
-/// One-based position of a state of axis k (from 0) among the variables, time being the first.
-fn position(k: usize, state: usize) -> usize {
-    2 + k * PER_AXIS + state
-}
-
-/// What the derivative of a state of axis k depends on.
-fn dependencies(k: usize, state: usize) -> Vec<(usize, &'static str)> {
-    let own: &[(usize, &'static str)] = match state {
-        0 => &[(1, "constant")],
-        1 => {
-            let states = (0..AXES).flat_map(|j| (0..4).map(move |s| position(j, s)));
-            let inputs = (0..AXES).map(|j| 1 + TAU_EXT + j);
-            return states.chain(inputs).map(|on| (on, "dependent")).collect();
-        }
-        2 => &[(3, "constant")],
-        3 => &[(0, "fixed"), (1, "constant"), (2, "fixed"), (3, "dependent"), (4, "constant")],
-        4 => &[(2, "tunable"), (3, "constant"), (4, "constant"), (5, "constant")],
-        _ => &[(2, "tunable"), (3, "constant")],
-    };
-    // The controllers know the set point.
-    let time = (state >= 4).then_some((1, "dependent"));
-    time.into_iter().chain(own.iter().map(|&(j, kind)| (position(k, j), kind))).collect()
+/// What the derivatives of current and controller depend on; both know the set point, a function of time.
+fn drive(state: usize) -> (Own, bool) {
+    match state {
+        4 => (&[(2, "tunable"), (3, "constant"), (4, "constant"), (5, "constant")], true),
+        _ => (&[(2, "tunable"), (3, "constant")], true),
+    }
 }
 
 impl Model for Arm {
@@ -279,19 +199,19 @@ impl Model for Arm {
 
     /// Equilibrium: the gears carry the weight, the motors hold it, nothing moves.
     fn initialize(&self, v: &mut Values) -> Result<(), &'static str> {
-        if v.real[DURATION] <= 0.0 || v.real[STIFFNESS] <= 0.0 || v.real[PAYLOAD] < 0.0 {
+        if v.real[AT.duration] <= 0.0 || v.real[AT.stiffness] <= 0.0 || v.real[AT.payload] < 0.0 {
             return Err("duration and stiffness must be positive, payload not negative");
         }
         let mut q = [0.0; AXES];
-        q.copy_from_slice(&v.real[START..TARGET]);
+        q.copy_from_slice(&v.real[AT.start..AT.target]);
         let (phi, mut hold) = (q, [0.0; AXES]);
         // The motors stand where they are told, the arm hangs below by weight/stiffness: a
         // contraction, of factor |∂h/∂q|/c < 1e-3, so ten passes reach rounding.
         for _ in 0..10 {
-            let weight = Chain::new(&LINKS, &q, v.real[PAYLOAD], &HELD).bias(&[0.0; AXES], G);
+            let weight = Chain::new(&LINKS, &q, v.real[AT.payload], &HELD).bias(&[0.0; AXES], G);
             for (k, p) in DRIVES.iter().enumerate() {
-                hold[k] = weight[k] - v.real[TAU_EXT + k];
-                q[k] = phi[k] - hold[k] / (p.c * v.real[STIFFNESS]);
+                hold[k] = weight[k] - v.real[AT.tau_ext + k];
+                q[k] = phi[k] - hold[k] / (p.c * v.real[AT.stiffness]);
             }
         }
         for (k, p) in DRIVES.iter().enumerate() {

@@ -30,30 +30,19 @@
 //! the gears' modes reach 1029 rad/s.
 
 use crate::dual::Num;
-use crate::generate::{self, Unknown, Variable};
 use crate::linear::{Matrix, Vector, add, cholesky_solve, cross};
 use crate::model::{Model, Values, differentiable};
 use crate::motion::progress;
+use crate::six_axes::{AXES, Layout, Machine, Own, State};
 
 pub struct Robot;
 
-const AXES: usize = 6;
 const PER_AXIS: usize = 13;
 const STATES: usize = AXES * PER_AXIS;
-/// First value references.
-const DER: usize = 1 + STATES;
-const TAU_EXT: usize = DER + STATES;
-const START: usize = TAU_EXT + AXES;
-const TARGET: usize = START + AXES;
-const DURATION: usize = TARGET + AXES;
-const PAYLOAD: usize = DURATION + 1;
-const STIFFNESS: usize = PAYLOAD + 1;
-const K_V: usize = STIFFNESS + 1;
-const TAU_GEAR: usize = K_V + 1;
-const REALS: usize = TAU_GEAR + AXES;
+const AT: Layout = Layout::new(STATES);
 
 /// The states of an axis, in order.
-const NAMES: [(&str, &str, &str, &str, f64); PER_AXIS] = [
+const NAMES: [State; PER_AXIS] = [
     ("q", "Joint angle", "rad", "rad/s", 1.0),
     ("v", "Joint speed", "rad/s", "rad/s2", 1.0),
     ("phi", "Motor angle, arm side", "rad", "rad/s", 1.0),
@@ -126,14 +115,14 @@ const G: f64 = 9.81;
 
 impl Robot {
     fn equations<T: Num>(&self, v: &mut [T]) {
-        if v.len() != REALS {
+        if v.len() != AT.reals {
             return;
         }
-        let (known, rest) = v.split_at_mut(DER);
+        let (known, rest) = v.split_at_mut(AT.der);
         let (der, rest) = rest.split_at_mut(STATES);
-        let (x, at) = (&known[1..], |reference: usize| reference - TAU_EXT);
-        let (stiffness, k_v) = (rest[at(STIFFNESS)], rest[at(K_V)]);
-        let z = progress(known[0] / rest[at(DURATION)]);
+        let (x, at) = (&known[1..], |reference: usize| reference - AT.tau_ext);
+        let (stiffness, k_v) = (rest[at(AT.stiffness)], rest[at(AT.k_v)]);
+        let z = progress(known[0] / rest[at(AT.duration)]);
 
         let zero = T::from(0.0);
         let (mut q, mut speed, mut torque) = ([zero; AXES], [zero; AXES], [zero; AXES]);
@@ -145,8 +134,8 @@ impl Robot {
             let kn = K * p.n;
             let bearing = (w * (1.0 / W_FRICTION)).tanh() * p.friction;
             let e = k_v * (r - phi) + r_d - w_f;
-            let start = rest[at(START) + k];
-            let s = start + (rest[at(TARGET) + k] - start) * z;
+            let start = rest[at(AT.start) + k];
+            let s = start + (rest[at(AT.target) + k] - start) * z;
             d[0] = v_k;
             d[2] = w;
             d[3] = (i * kn - tau - bearing) * (1.0 / (p.rotor * p.n * p.n));
@@ -161,10 +150,10 @@ impl Robot {
             d[12] = (s - r) * (OMEGA * OMEGA) - r_d * (2.0 * OMEGA);
             (q[k], speed[k]) = (q_k, v_k);
             torque[k] = tau + rest[k] - v_k * B;
-            rest[at(TAU_GEAR) + k] = tau;
+            rest[at(AT.tau_gear) + k] = tau;
         }
 
-        let (mass, bias) = arm(&q, &speed, rest[at(PAYLOAD)]);
+        let (mass, bias) = arm(&q, &speed, rest[at(AT.payload)]);
         for k in 0..AXES {
             torque[k] -= bias[k];
         }
@@ -176,94 +165,30 @@ impl Robot {
 
     /// modelDescription.xml: 78 states of six equal axes.
     pub fn description() -> String {
-        let mut variables = vec![Variable::time()];
-        for k in 1..=AXES {
-            for (name, text, unit, _, nominal) in NAMES {
-                // Joint angles are outputs, the other states are not.
-                let make = if name == "q" { Variable::output } else { Variable::calculated };
-                let (name, text) = (format!("axis[{k}].{name}"), format!("{text} of axis {k}"));
-                variables.push(make(&name, &text, unit).nominal(nominal));
-            }
-        }
-        for k in 0..AXES {
-            for (j, (name, _, _, unit, _)) in NAMES.into_iter().enumerate() {
-                let (of, state) = (format!("axis[{}].{name}", k + 1), position(k, j));
-                variables.push(Variable::derivative(&of, state, unit));
-            }
-        }
-        for k in 1..=AXES {
-            let (name, text) = (format!("tau_ext[{k}]"), format!("External torque on joint {k}"));
-            variables.push(Variable::input(&name, &text, "N.m").start(0.0).nominal(100.0));
-        }
-        for (what, text, angles) in [
-            ("start", "Angle at the start", [0.0, 0.2, 1.0, 0.0, 0.5, 0.0]),
-            ("target", "Angle at the end", [1.0, 0.8, 0.3, 0.9, 1.2, 1.5]),
-        ] {
-            for (k, angle) in angles.into_iter().enumerate() {
-                let (name, text) = (format!("{what}[{}]", k + 1), format!("{text} of axis {}", k + 1));
-                variables.push(Variable::fixed(&name, &text, "rad").start(angle));
-            }
-        }
-        variables.push(Variable::fixed("duration", "Duration of the movement", "s").start(0.8));
-        variables.push(Variable::fixed("payload", "Mass at the tool", "kg").start(10.0));
-        variables.push(Variable::fixed("stiffness", "Factor on the gears' stiffness", "1").start(1.0));
-        variables.push(Variable::tunable("K_v", "Gain of the position controllers", "1/s").start(15.0));
-        for k in 1..=AXES {
-            let (name, text) = (format!("tau_gear[{k}]"), format!("Torque of gear {k}"));
-            variables.push(Variable::output(&name, &text, "N.m"));
-        }
-
-        let derivatives: Vec<Unknown> =
-            (0..STATES).map(|row| (1 + DER + row, dependencies(row / PER_AXIS, row % PER_AXIS))).collect();
-        let gears = (0..AXES).map(|k| {
-            let on = [(0, "fixed"), (1, "constant"), (2, "fixed"), (3, "constant")];
-            (1 + TAU_GEAR + k, on.map(|(j, kind)| (position(k, j), kind)).to_vec())
-        });
-        let angles = (0..AXES).map(|k| (position(k, 0), vec![(position(k, 0), "constant")]));
-        generate::description(&generate::Header {
+        Machine {
             identifier: "robot",
             guid: "{robot:9a0d1c52-7a0e-4f0b-8f43-0c7a0f6f7d61}",
             description: "Six-axis robot with elastic gears and cascade control, 78 states",
+            states: &NAMES,
+            drive,
+            torque: 100.0,
+            start: [0.0, 0.2, 1.0, 0.0, 0.5, 0.0],
+            target: [1.0, 0.8, 0.3, 0.9, 1.2, 1.5],
+            payload: ("Mass at the tool", 10.0),
+            k_v: 15.0,
             units: &[
-                ("s", "s=\"1\""),
-                ("1", ""),
-                ("1/s", "s=\"-1\""),
-                ("rad", "rad=\"1\""),
-                ("rad/s", "rad=\"1\" s=\"-1\""),
-                ("rad/s2", "rad=\"1\" s=\"-2\""),
-                ("A", "A=\"1\""),
-                ("A/s", "A=\"1\" s=\"-1\""),
                 ("V", "kg=\"1\" m=\"2\" s=\"-3\" A=\"-1\""),
                 ("V/s", "kg=\"1\" m=\"2\" s=\"-4\" A=\"-1\""),
-                ("N.m", "kg=\"1\" m=\"2\" s=\"-2\""),
-                ("N.m/s", "kg=\"1\" m=\"2\" s=\"-3\""),
-                ("kg", "kg=\"1\""),
             ],
-            stop: 1.0,
-            step: 0.001,
-            variables: &variables,
-            outputs: &angles.chain(gears).collect::<Vec<_>>(),
-            derivatives: &derivatives,
-        })
+        }
+        .xml()
     }
 }
 
-/// One-based position of a state of axis k (from 0) among the variables, time being the first.
-fn position(k: usize, state: usize) -> usize {
-    2 + k * PER_AXIS + state
-}
-
-/// What the derivative of a state of axis k depends on.
-fn dependencies(k: usize, state: usize) -> Vec<(usize, &'static str)> {
-    let own: &[(usize, &'static str)] = match state {
-        0 => &[(1, "constant")],
-        1 => {
-            let states = (0..AXES).flat_map(|j| (0..4).map(move |s| position(j, s)));
-            let inputs = (0..AXES).map(|j| 1 + TAU_EXT + j);
-            return states.chain(inputs).map(|on| (on, "dependent")).collect();
-        }
-        2 => &[(3, "constant")],
-        3 => &[(0, "fixed"), (1, "constant"), (2, "fixed"), (3, "dependent"), (4, "constant")],
+/// What the derivatives of motor current, controllers and filters depend on; only the command filter knows the set point,
+/// a function of time.
+fn drive(state: usize) -> (Own, bool) {
+    let own: Own = match state {
         4 => &[(3, "constant"), (4, "constant"), (5, "constant")],
         5 => &[(5, "constant"), (6, "constant"), (7, "constant"), (8, "constant")],
         6 => &[(7, "constant"), (8, "constant")],
@@ -281,8 +206,7 @@ fn dependencies(k: usize, state: usize) -> Vec<(usize, &'static str)> {
         11 => &[(12, "constant")],
         _ => &[(11, "constant"), (12, "constant")],
     };
-    let time = (state == 12).then_some((1, "dependent"));
-    time.into_iter().chain(own.iter().map(|&(j, kind)| (position(k, j), kind))).collect()
+    (own, state == 12)
 }
 
 impl Model for Robot {
@@ -292,19 +216,19 @@ impl Model for Robot {
 
     /// Equilibrium: the gears carry the weight, the motors hold it, nothing moves.
     fn initialize(&self, v: &mut Values) -> Result<(), &'static str> {
-        if v.real[DURATION] <= 0.0 || v.real[STIFFNESS] <= 0.0 || v.real[PAYLOAD] < 0.0 {
+        if v.real[AT.duration] <= 0.0 || v.real[AT.stiffness] <= 0.0 || v.real[AT.payload] < 0.0 {
             return Err("duration and stiffness must be positive, payload not negative");
         }
         let mut q = [0.0; AXES];
-        q.copy_from_slice(&v.real[START..TARGET]);
+        q.copy_from_slice(&v.real[AT.start..AT.target]);
         let (phi, mut hold) = (q, [0.0; AXES]);
         // The motors stand where they are told, the arm hangs below by weight/stiffness: a
         // contraction, of factor |∂h/∂q|/c < 1e-2, so ten passes reach rounding.
         for _ in 0..10 {
-            let (_, weight) = arm(&q, &[0.0; AXES], v.real[PAYLOAD]);
+            let (_, weight) = arm(&q, &[0.0; AXES], v.real[AT.payload]);
             for (k, p) in AXIS.iter().enumerate() {
-                hold[k] = weight[k] - v.real[TAU_EXT + k];
-                q[k] = phi[k] - hold[k] / (p.c * v.real[STIFFNESS]);
+                hold[k] = weight[k] - v.real[AT.tau_ext + k];
+                q[k] = phi[k] - hold[k] / (p.c * v.real[AT.stiffness]);
             }
         }
         for (k, p) in AXIS.iter().enumerate() {
