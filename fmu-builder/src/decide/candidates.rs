@@ -299,7 +299,7 @@ fn fastest_rows(material: &Material) -> Option<Vec<bool>> {
         let mask = Mask::rows(rows(count));
         [material.h, MARGIN * material.h]
             .iter()
-            .all(|&h| spread(material, &mask, h, 2, 0.0).unstable.is_none())
+            .all(|&h| spread(material, &mask, h, 2, None).unstable.is_none())
     };
     let (mut few, mut many) = (0, n);
     while many - few > n.div_ceil(50) {
@@ -316,7 +316,6 @@ enum Verdict {
 
 /// Is the mask stable at every sample, and with a margin where rows are explicit?
 fn judge(material: &Material, rows: &[bool], kept: &[bool]) -> Verdict {
-    let n = material.n;
     if let Some(sparse) = &material.sparse {
         // Only an estimate from below, but an unstable mode stands out.
         let estimate = |h| large::spectral_radius(sparse, rows, h).map(|estimate| estimate.radius);
@@ -336,10 +335,10 @@ fn judge(material: &Material, rows: &[bool], kept: &[bool]) -> Verdict {
             .map(|&lambda| amplification::exact_eigenvalue(lambda, material.h).norm());
         return Verdict::Stable((!material.spectra.is_empty()).then(|| mu.fold(0.0, f64::max)));
     }
-    let mask = Mask::from_fn(n, |i, j| material.pattern.find(i, j).is_some_and(|entry| kept[entry]));
+    let mask = material.mask(kept);
     let mut radius = 0.0;
     for h in [material.h, MARGIN * material.h] {
-        let spread = spread(material, &mask, h, usize::MAX, 0.0);
+        let spread = spread(material, &mask, h, usize::MAX, None);
         if h == material.h {
             radius = spread.radius;
         }
@@ -368,16 +367,25 @@ struct Spread {
 /// not grow faster than the model's own: that tells the symplectic pair, whose |mu| lies around 1, from explicit
 /// Euler on an oscillator, whose |mu| always lies above.
 ///
-/// The step's Jacobian may be of a time `age` before.
-fn spread(material: &Material, mask: &Mask, h: f64, most: usize, age: f64) -> Spread {
+/// The step's Jacobian may be older: `age(sample, column)`.
+fn spread(
+    material: &Material,
+    mask: &Mask,
+    h: f64,
+    most: usize,
+    age: Option<&dyn Fn(usize, usize) -> f64>,
+) -> Spread {
     let mut found = Spread { radius: 0.0, unstable: None };
     let (mut volume, mut allowed) = (0.0, 0.0);
     let mut loosest: Option<(usize, Eigenmode)> = None;
     let stride = material.dense.len().div_ceil(most).max(1);
     for (sample, jacobian) in material.dense.iter().enumerate().step_by(stride) {
-        let r = match age > 0.0 {
-            true => stale_amplification(material.earlier(sample, age).as_ref(), jacobian.as_ref(), mask, h),
-            false => amplification::amplification(jacobian.as_ref(), mask, h),
+        let r = match age {
+            Some(age) => {
+                let old = material.earlier(sample, |column| age(sample, column));
+                stale_amplification(old.as_ref(), jacobian.as_ref(), mask, h)
+            }
+            None => amplification::amplification(jacobian.as_ref(), mask, h),
         };
         let Ok(mu) = r.and_then(|r| dense::eigenvalues(r.as_ref())) else { continue };
         let judged = amplification::paired(&material.spectra[sample], &mu, h);
@@ -411,12 +419,12 @@ fn spread(material: &Material, mask: &Mask, h: f64, most: usize, age: f64) -> Sp
 
 /// Does some mode grow at some sample with a step of h, though the model's does not?
 pub fn unstable_at(material: &Material, mask: &Mask, h: f64) -> bool {
-    spread(material, mask, h, usize::MAX, 0.0).unstable.is_some()
+    spread(material, mask, h, usize::MAX, None).unstable.is_some()
 }
 
-/// Likewise with the step that was asked for and a Jacobian of a time `age` before.
-pub fn unstable_when_aged(material: &Material, mask: &Mask, age: f64) -> bool {
-    spread(material, mask, material.h, usize::MAX, age).unstable.is_some()
+/// Likewise with the step that was asked for and a Jacobian whose columns are older: `age(sample, column)`.
+pub fn unstable_when_aged(material: &Material, mask: &Mask, age: &dyn Fn(usize, usize) -> f64) -> bool {
+    spread(material, mask, material.h, usize::MAX, Some(age)).unstable.is_some()
 }
 
 /// The offending mode, in words.

@@ -5,8 +5,8 @@ use super::material::Material;
 use super::trial::Draft;
 use crate::analysis::acceptance::{Tolerance, accept};
 use crate::analysis::amplification::{self, carried, exact_eigenvalue};
+use crate::analysis::dense;
 use crate::analysis::perturbation::{Perturbation, bounds, perturbation};
-use crate::analysis::{Mask, dense};
 use faer::prelude::c64;
 use fmu_runtime::plan::Policy;
 use serde::Serialize;
@@ -76,7 +76,7 @@ impl Certificate {
             Certificate { fully_implicit: everything.cost(Policy::Every), ..Certificate::default() };
         let (n, h) = (material.n, material.h);
         let is_mixed = candidate.kept.iter().any(|kept| !kept);
-        let mask = Mask::from_fn(n, |i, j| material.pattern.find(i, j).is_some_and(|e| candidate.kept[e]));
+        let mask = material.mask(&candidate.kept);
         let mut spectra = Vec::new();
         let mut nearest = f64::NEG_INFINITY;
         for (jacobian, lambda) in material.dense.iter().zip(&material.spectra) {

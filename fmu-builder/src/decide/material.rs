@@ -1,5 +1,6 @@
 //! What a decision is made of: the structure, the sampled Jacobians, what the model's calls cost.
 
+use crate::analysis::Mask;
 use crate::analysis::dense::eigenvalues;
 use crate::analysis::drift::Drift;
 use crate::analysis::large::SparseJacobian;
@@ -92,13 +93,20 @@ impl<'a> Material<'a> {
         Material { subject, studied, pattern, h, n, dense, times, rates, ranges, spectra, sparse, scales }
     }
 
-    /// The Jacobian a time `age` before a sample, between it and the sample before.
-    pub fn earlier(&self, sample: usize, age: f64) -> Mat<f64> {
+    /// The kept entries as a mask.
+    pub fn mask(&self, kept: &[bool]) -> Mask {
+        Mask::from_fn(self.n, |i, j| self.pattern.find(i, j).is_some_and(|entry| kept[entry]))
+    }
+
+    /// The Jacobian at a sample, each column as it was a time `age(column)` before, between it and the sample before.
+    pub fn earlier(&self, sample: usize, age: impl Fn(usize) -> f64) -> Mat<f64> {
         let before = sample.saturating_sub(1);
         let passed = self.times[sample] - self.times[before];
-        let share = if passed > 0.0 { (age / passed).min(1.0) } else { 0.0 };
         let (old, now) = (&self.dense[before], &self.dense[sample]);
-        Mat::from_fn(self.n, self.n, |i, j| now[(i, j)] + share * (old[(i, j)] - now[(i, j)]))
+        Mat::from_fn(self.n, self.n, |i, j| {
+            let share = if passed > 0.0 { (age(j) / passed).min(1.0) } else { 0.0 };
+            now[(i, j)] + share * (old[(i, j)] - now[(i, j)])
+        })
     }
 
     /// Jacobians that stability is judged by.

@@ -2,7 +2,7 @@
 
 use super::candidates::{Candidate, unstable_when_aged};
 use super::{Certificate, Cost, Decision, Material, Wish, WorstStep};
-use crate::analysis::{Mask, stale};
+use crate::analysis::stale;
 use crate::cli::JacobianPolicy;
 use crate::error::Error;
 use crate::lab::Lab;
@@ -371,18 +371,26 @@ fn stable_when_stale(material: &Material, candidate: &Candidate) -> bool {
     // Pairs grow with the square of the samples.
     let stride = material.dense.len().div_ceil(if material.n > 60 { 4 } else { 8 });
     let samples: Vec<_> = material.dense.iter().step_by(stride).cloned().collect();
-    stale::stale(&samples, &mask(material, candidate), material.h).is_ok_and(|stale| stale.stable)
+    stale::stale(&samples, &material.mask(&candidate.kept), material.h).is_ok_and(|stale| stale.stable)
 }
 
-/// A rolling Jacobian, as old as one round through its colours.
+/// A rolling Jacobian has columns of every age up to one round through its colours. Which is the oldest differs from sample to
+/// sample.
 fn stable_when_aged(material: &Material, one: &Priced) -> bool {
     let Policy::Rolling { per_step } = one.plan.jacobian.policy else { return true };
-    let round = (one.plan.jacobian.colours.len() as u32).div_ceil(per_step);
-    !unstable_when_aged(material, &mask(material, &one.candidate), f64::from(round) * material.h)
-}
-
-fn mask(material: &Material, candidate: &Candidate) -> Mask {
-    Mask::from_fn(material.n, |i, j| material.pattern.find(i, j).is_some_and(|entry| candidate.kept[entry]))
+    let colours = &one.plan.jacobian.colours;
+    let mut colour_of = vec![None; material.n];
+    for (c, colour) in colours.iter().enumerate() {
+        colour.columns.iter().for_each(|&column| colour_of[column as usize] = Some(c));
+    }
+    let age = |sample: usize, column: usize| match colour_of[column] {
+        Some(colour) => {
+            let turn = (colour + sample) % colours.len() / per_step as usize;
+            turn as f64 * material.h
+        }
+        None => 0.0,
+    };
+    !unstable_when_aged(material, &material.mask(&one.candidate.kept), &age)
 }
 
 /// Entries that are not kept and, at every sample, far below the smallest kept one of their row.

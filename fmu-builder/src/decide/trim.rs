@@ -6,8 +6,8 @@
 
 use super::material::Material;
 use crate::analysis::amplification::{amplification, within_limits};
+use crate::analysis::dense;
 use crate::analysis::drift::Drift;
-use crate::analysis::{Mask, dense};
 
 /// Masks tried for rows, and again for entries; each costs eigenvalues at a few samples.
 const TRIALS: usize = 120;
@@ -114,8 +114,7 @@ impl Trim<'_> {
 
     fn is_stable(&self, kept: &[bool]) -> bool {
         let material = self.material;
-        let mask =
-            Mask::from_fn(material.n, |i, j| material.pattern.find(i, j).is_some_and(|entry| kept[entry]));
+        let mask = material.mask(kept);
         let stride = material.dense.len().div_ceil(SAMPLES);
         // The longer step is the harder test, mostly: it goes first.
         [LONGER * material.h, material.h].iter().all(|&h| {
