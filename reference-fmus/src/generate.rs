@@ -14,6 +14,8 @@ pub struct Header<'a> {
     pub units: &'a [(&'a str, &'a str)],
     pub stop: f64,
     pub step: f64,
+    /// Event indicators.
+    pub indicators: usize,
     pub variables: &'a [Variable],
     pub outputs: &'a [Unknown],
     pub derivatives: &'a [Unknown],
@@ -30,10 +32,13 @@ pub struct Variable {
     unit: &'static str,
     start: Option<f64>,
     nominal: Option<f64>,
+    /// Least and greatest value.
+    range: Option<(f64, f64)>,
     derivative: Option<usize>,
 }
 
 const CALCULATED: &str = r#"causality="local" variability="continuous" initial="calculated""#;
+const DISCRETE: &str = r#"causality="local" variability="discrete" initial="calculated""#;
 const OUTPUT: &str = r#"causality="output" variability="continuous" initial="calculated""#;
 
 impl Variable {
@@ -45,6 +50,7 @@ impl Variable {
             unit,
             start: None,
             nominal: None,
+            range: None,
             derivative: None,
         }
     }
@@ -88,6 +94,11 @@ impl Variable {
         Variable::new(name, description, role, unit)
     }
 
+    /// A value that only events change.
+    pub fn discrete(name: &str, description: &str, unit: &'static str) -> Variable {
+        Variable::new(name, description, DISCRETE, unit)
+    }
+
     pub fn output(name: &str, description: &str, unit: &'static str) -> Variable {
         Variable::new(name, description, OUTPUT, unit)
     }
@@ -102,8 +113,14 @@ impl Variable {
         self
     }
 
+    pub fn range(mut self, least: f64, greatest: f64) -> Variable {
+        self.range = Some((least, greatest));
+        self
+    }
+
+    /// What InitialUnknowns lists.
     fn is_calculated(&self) -> bool {
-        self.role == CALCULATED || self.role == OUTPUT
+        [CALCULATED, OUTPUT].contains(&self.role)
     }
 }
 
@@ -116,7 +133,7 @@ pub fn description(it: &Header) -> String {
 }
 
 fn write(out: &mut String, it: &Header) -> std::fmt::Result {
-    let (identifier, guid, text) = (it.identifier, it.guid, it.description);
+    let (identifier, guid, text, indicators) = (it.identifier, it.guid, it.description, it.indicators);
     write!(
         out,
         r#"<?xml version="1.0" encoding="UTF-8"?>
@@ -128,7 +145,7 @@ fn write(out: &mut String, it: &Header) -> std::fmt::Result {
   generationTool="fmu-build reference-fmus"
   license="MIT"
   variableNamingConvention="structured"
-  numberOfEventIndicators="0">
+  numberOfEventIndicators="{indicators}">
 
   <ModelExchange
     modelIdentifier="{identifier}"
@@ -166,6 +183,9 @@ fn write(out: &mut String, it: &Header) -> std::fmt::Result {
         )?;
         if let Some(nominal) = v.nominal {
             write!(out, r#" nominal="{nominal:?}""#)?;
+        }
+        if let Some((least, greatest)) = v.range {
+            write!(out, r#" min="{least:?}" max="{greatest:?}""#)?;
         }
         if let Some(start) = v.start {
             write!(out, r#" start="{start:?}""#)?;

@@ -103,6 +103,7 @@ impl Reference {
             Source::HeatRod => heat_rod::HeatRod { cells: self.size }.description(),
             Source::Robot => models::robot::Robot::description(),
             Source::Arm => models::arm::Arm::description(),
+            Source::ManyIndicators => models::many_indicators::ManyIndicators::description(),
         }
     }
 
@@ -164,6 +165,7 @@ enum Source {
     HeatRod,
     Robot,
     Arm,
+    ManyIndicators,
 }
 
 macro_rules! entry {
@@ -189,9 +191,13 @@ static ENTRIES: &[Entry] = &[
     entry!("stick-slip", models::stick_slip::StickSlip, true),
     entry!("sampled-controller", models::sampled_controller::SampledController, true),
     entry!("spring-pendulum", models::spring_pendulum::SpringPendulum, true),
+    entry!("stiff-pendulum", models::stiff_pendulum::StiffPendulum, true),
     entry!("stiff-pair", models::stiff_pair::StiffPair, true),
     entry!("rc-circuit", models::rc_circuit::RcCircuit, true),
     entry!("dc-drive", models::dc_drive::DcDrive, true),
+    entry!("two-mass", models::two_mass::TwoMass, true),
+    entry!("drive-line", models::drive_line::DriveLine, true),
+    entry!("servo-valve", models::servo_valve::ServoValve, true),
     entry!("pipe", models::pipe::Pipe, true),
     Entry {
         name: "heat-rod",
@@ -203,6 +209,12 @@ static ENTRIES: &[Entry] = &[
     entry!("time-varying", models::time_varying::TimeVarying, true),
     Entry { name: "robot", source: Source::Robot, make: |_| Box::new(models::robot::Robot), shown: true },
     Entry { name: "arm", source: Source::Arm, make: |_| Box::new(models::arm::Arm), shown: true },
+    Entry {
+        name: "many-indicators",
+        source: Source::ManyIndicators,
+        make: |_| Box::new(models::many_indicators::ManyIndicators),
+        shown: true,
+    },
     entry!("counting", models::counting::Counting, false),
     entry!("bad-instantiate", decay(Oddity::RefusesToStart), false),
     entry!("bad-init", misbehaving::Decay { oddity: Oddity::None, initial_equations_solvable: false }, false),

@@ -141,6 +141,7 @@ impl Machine<'_> {
             units: &units,
             stop: 1.0,
             step: 0.001,
+            indicators: 0,
             variables: &variables,
             outputs: &angles.chain(gears).collect::<Vec<_>>(),
             derivatives: &derivatives,

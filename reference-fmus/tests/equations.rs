@@ -322,6 +322,124 @@ fn robot_conserves_energy() {
     close(change, both - first - second - friction, 1e-5);
 }
 
+/// The energy changes as its derivative says: E(x + s f) - E(x - s f) over 2 s, E along the flow.
+fn energy_rate(rig: &mut Rig, x: &[f64], energy: impl Fn(&[f64]) -> f64) -> f64 {
+    let f = rig.f(0.0, x);
+    let s = 1e-7;
+    let moved = |s: f64| -> Vec<f64> { x.iter().zip(&f).map(|(x, f)| x + s * f).collect() };
+    (energy(&moved(s)) - energy(&moved(-s))) / (2.0 * s)
+}
+
+/// Becker's pendulum keeps its energy, and its multiplier is that of the rigid pendulum where the spring carries it.
+#[test]
+fn stiff_pendulum_keeps_its_energy() {
+    let mut rig = Rig::running("stiff-pendulum", &[]);
+    assert_eq!(rig.f(0.0, &[1.0, 0.0, 0.0, 0.0]), [0.0, 0.0, 0.0, -1.0]);
+    let energy = |x: &[f64]| {
+        let r = x[0].hypot(x[1]);
+        (x[2] * x[2] + x[3] * x[3]) / 2.0 + x[1] + (r - 1.0).powi(2) / 1e-6
+    };
+    let rate = energy_rate(&mut rig, &[0.6, -0.801, 0.3, 0.7], energy);
+    assert!(rate.abs() < 1e-3, "{rate}");
+    // Hanging still: 2 (r - 1)/eps2 = g.
+    let f = rig.f(0.0, &[0.0, -(1.0 + 0.5e-6), 0.0, 0.0]);
+    all_close(&f, &[0.0; 4], 1e-9);
+    close(rig.get("lambda"), 0.5 / (1.0 + 0.5e-6), 1e-9);
+}
+
+#[test]
+fn two_mass_balances_its_power() {
+    let mut rig = Rig::running("two-mass", &[("T_load", 4.0), ("w_ref", 50.0)]);
+    let x = [20.0, 5.0, 12.0, 25.0, 0.004, 24.0];
+    let energy = |x: &[f64]| {
+        let (w_m, phi, w_l) = (x[3], x[4], x[5]);
+        0.01 * w_m * w_m / 2.0
+            + 0.1 * w_l * w_l / 2.0
+            + 5000.0 * (phi * phi / 2.0 + phi.powi(4) / (4.0 * 1e-4))
+    };
+    let rate = energy_rate(&mut rig, &x, energy);
+    // Motor k_m i w_m; load 4 w_l; friction 3 w_m, 6 w_l, all saturated; damping 1 (w_m - w_l)².
+    close(rate, 1.2 * 12.0 * 25.0 - 4.0 * 24.0 - 3.0 * 25.0 - 6.0 * 24.0 - 1.0, 1e-6);
+    // The controller's voltage: 2 (50 - 20) + 5 = 65 V, hardly limited.
+    close(rig.f(0.0, &x)[2], (300.0 * (65.0f64 / 300.0).tanh() - 0.6 * 12.0 - 1.2 * 25.0) / 4e-3, 1e-12);
+}
+
+#[test]
+fn drive_line_balances_its_power() {
+    let mut rig = Rig::running("drive-line", &[("T_engine", 100.0), ("brake", 0.3), ("slope", 0.1)]);
+    let gear = rig.reference("gear");
+    assert!(rig.it.set_integer(&[gear], &[3]).is_err(), "gears change in Event Mode");
+    rig.it.enter_event_mode().unwrap();
+    rig.it.set_integer(&[gear], &[3]).unwrap();
+    rig.iterate();
+    rig.it.enter_continuous_time_mode().unwrap();
+    assert_eq!(rig.get("ratio"), 1.4);
+    let x = [151.0, 150.0, 0.01, 107.0, 0.1, 30.4, 9.0];
+    let energy = |x: &[f64]| {
+        0.1 * x[0] * x[0]
+            + 0.01 * x[1] * x[1]
+            + 10000.0 * x[2] * x[2]
+            + 0.025 * x[3] * x[3]
+            + 5000.0 * x[4] * x[4]
+            + x[5] * x[5]
+            + 600.0 * x[6] * x[6]
+    };
+    let rate = energy_rate(&mut rig, &x, energy);
+    let (clutch, brake) = (400.0 * 0.5f64.tanh(), 0.3 * 2500.0);
+    let (slip_p, slip_s) = (150.0 / 1.4 - 107.0, 107.0 / 3.5 - 30.4);
+    let magnitude = 82.0f64.sqrt();
+    let force = 9000.0 * (15.0 * (0.3 * 30.4 - 9.0) / magnitude).tanh();
+    let gained = 100.0 * 151.0;
+    let lost = 0.05 * 151.0 * 151.0
+        + clutch * 1.0
+        + 20.0 * slip_p * slip_p
+        + 50.0 * slip_s * slip_s
+        + brake * 30.4
+        + force * (0.3 * 30.4 - 9.0)
+        + 0.4 * 81.0 * magnitude
+        + 1200.0 * 9.81 * 0.1 * 9.0;
+    close(rate, gained - lost, 1e-5);
+}
+
+/// Closed and in the middle nothing moves but by what the closed valve leaks, the same into both chambers; wide open the
+/// piston runs where the flows meet its speed.
+#[test]
+fn servo_valve_at_rest_and_running() {
+    let half = 7.05e6; // between the supply's 14 MPa and the tank's 0.1 MPa
+    let mut rig = Rig::running("servo-valve", &[]);
+    let f = rig.f(0.0, &[0.0, 0.0, half, half, 0.0, 0.0, 0.0, 0.0]);
+    assert!(f.iter().all(|f| f.abs() < 1e-6), "{f:?}");
+    // The smoothed root differs from √q by (p_0/q)²/4, the open valve from 1 by X_0²/4.
+    let speed = 2e-7 * (half - 1e5).sqrt() / 0.001;
+    let f = rig.f(0.0, &[1.0, 0.0, half, half, 0.0, speed, 0.0, speed]);
+    let stiffness = 1.4e9 / 2.5e-4 * 0.001 * speed;
+    assert!(f[2].abs() < 1e-4 * stiffness && f[3].abs() < 1e-4 * stiffness, "{f:?}");
+    close(rig.get("Q_A"), 0.001 * speed, 1e-8);
+    // Friction, saturated, and nothing else holds the piston.
+    close(f[5], -200.0 / 4.0, 1e-6);
+}
+
+/// All at one temperature with the heaters off, nothing changes; in the band each cell keeps its heater as it was.
+#[test]
+fn many_indicators_switch_one_by_one() {
+    let mut rig = Rig::running("many-indicators", &[("T_a", 300.0)]);
+    let n = reference_fmus::models::many_indicators::CELLS;
+    close(rig.get("P_total"), 12.0 * n as f64, 1e-12);
+    rig.f(0.0, &vec![322.5; n]);
+    rig.event();
+    assert_eq!(rig.get("P_total"), 0.0);
+    assert_eq!(rig.f(0.0, &vec![300.0; n]), vec![0.0; n]);
+    let mut x = vec![320.0; n];
+    x[7] = 317.9;
+    rig.f(0.0, &x);
+    let mut z = vec![0.0; 2 * n];
+    rig.it.get_event_indicators(&mut z).unwrap();
+    let below: Vec<usize> = (0..2 * n).filter(|&k| z[k] < 0.0).collect();
+    assert_eq!(below, [15], "the lower limit of cell 8");
+    rig.event();
+    assert_eq!(rig.get("P_total"), 12.0);
+}
+
 /// Value references and names agree between description and equations.
 #[test]
 fn reals_are_where_the_equations_expect_them() {

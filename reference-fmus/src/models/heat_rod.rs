@@ -94,6 +94,7 @@ impl HeatRod {
             ],
             stop: 5.0,
             step: 0.01,
+            indicators: 0,
             variables: &variables,
             outputs: &outputs,
             derivatives: &derivatives,
