@@ -1,14 +1,13 @@
 //! `fmu-build bench`: what a step of a finished FMU costs on this machine.
 
 use crate::archive;
-use crate::build::TIME_LIMIT;
-use crate::cli::BenchArgs;
 use crate::error::Error;
 use crate::experiment::{Column, Experiment, Signal};
 use crate::inputs::InputTable;
 use crate::lab::Lab;
+use crate::options::BenchOptions;
 use crate::progress::Progress;
-use crate::quantity::{self, format_duration};
+use crate::quantity::format_duration;
 use crate::report;
 use crate::summary::{StepTime, count, warning_lines};
 use crate::worker::Bench;
@@ -45,41 +44,33 @@ pub struct Benchmark {
 const STEPS: u64 = 100_000;
 const PATIENCE: f64 = 5.0;
 
-pub fn bench(args: &BenchArgs) -> Result<Benchmark, Error> {
+/// Run the FMU `options.fmu` and measure its steps.
+pub fn bench(options: &BenchOptions) -> Result<Benchmark, Error> {
     let scratch = tempfile::Builder::new()
         .prefix("fmu-build-")
         .tempdir()
         .map_err(Error::io("make a temporary folder in", std::env::temp_dir()))?;
     let root = scratch.path().join("fmu");
     std::fs::create_dir(&root).map_err(Error::io("make", &root))?;
-    archive::unpack(&args.fmu, &root)?;
+    archive::unpack(&options.fmu, &root)?;
     let file = root.join("resources").join(PLAN);
     let text = std::fs::read(&file).map_err(|_| {
         Error::Request(format!(
             "{} was not made by fmu-build (it has no resources/{PLAN}); build it first: fmu-build IN.fmu OUT.fmu",
-            args.fmu.display()
+            options.fmu.display()
         ))
     })?;
     let plan: Plan = serde_json::from_slice(&text).map_err(|error| {
-        Error::Request(format!("{}: resources/{PLAN} is damaged: {error}", args.fmu.display()))
+        Error::Request(format!("{}: resources/{PLAN} is damaged: {error}", options.fmu.display()))
     })?;
     let xml = std::fs::read(root.join("modelDescription.xml")).map_err(Error::io("read", &root))?;
     let description = model_description::read(&xml)
-        .map_err(|source| Error::Description { path: args.fmu.clone(), source })?;
+        .map_err(|source| Error::Description { path: options.fmu.clone(), source })?;
     let step = plan.step.h * plan.step.substeps as f64;
-    let steps = match &args.steps {
-        Some(text) => quantity::parse_count(text, "a number of steps").map_err(Error::Request)?,
-        None => STEPS,
-    };
-    let deadline = match &args.deadline {
-        Some(text) => quantity::parse_positive_time(text, "a deadline").map_err(Error::Request)?,
-        None => step,
-    };
-    let limit = match &args.time_limit {
-        Some(text) => quantity::parse_positive_time(text, "a time limit").map_err(Error::Request)?,
-        None => TIME_LIMIT,
-    };
-    let inputs = match &args.inputs {
+    let steps = options.steps.unwrap_or(STEPS);
+    let deadline = options.deadline.unwrap_or(step);
+    let limit = options.limits.time;
+    let inputs = match &options.inputs {
         Some(path) => Some(std::path::absolute(path).map_err(Error::io("find", path))?),
         None => None,
     };
@@ -93,15 +84,15 @@ pub fn bench(args: &BenchArgs) -> Result<Benchmark, Error> {
     let start = description.default_experiment.start_time.unwrap_or(0.0);
     let experiment =
         Experiment { start, stop: start + steps as f64 * step, settings: Vec::new(), inputs, columns };
-    let lab = Lab::new(limit, scratch.path().to_path_buf(), Progress::new(!args.quiet && !args.json))?;
+    let lab = Lab::new(limit, scratch.path().to_path_buf(), Progress::new(options.progress))?;
     let measured = lab.bench(Bench {
         root,
         plan: plan.clone(),
         experiment,
         steps,
-        patience: if args.steps.is_some() { 0.9 * limit } else { PATIENCE },
-        pace: args.pace,
-        realtime: args.realtime,
+        patience: if options.steps.is_some() { 0.9 * limit } else { PATIENCE },
+        pace: options.pace,
+        realtime: options.realtime,
         allocations: plan
             .diagnostics
             .iter()
@@ -132,14 +123,14 @@ pub fn bench(args: &BenchArgs) -> Result<Benchmark, Error> {
         deadline,
         overruns,
         allocations: measured.allocations,
-        scheduler: if args.realtime && measured.no_realtime.is_none() { "fifo" } else { "normal" },
+        scheduler: if options.realtime && measured.no_realtime.is_none() { "fifo" } else { "normal" },
         evaluation_time_ns: evaluation,
         step_to_evaluation: evaluation.map(|time| sorted[sorted.len() / 100] * 1e9 / time),
         warnings: measured.no_realtime.into_iter().collect(),
         histogram: histogram(&sorted),
         sorted,
     };
-    if let Some(path) = &args.report {
+    if let Some(path) = &options.report {
         std::fs::write(path, report::benchmark(&benchmark)).map_err(Error::io("write", path))?;
     }
     Ok(benchmark)

@@ -1,15 +1,14 @@
 //! The main job, top to bottom: open, study, decide, pack.
 
-use crate::Libraries;
 use crate::archive::{ArchiveError, same_file};
-use crate::cli::BuildArgs;
 use crate::decide::{self, Decision, Wish};
 use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::lab::Lab;
+use crate::options::Options;
 use crate::pack::{self, Certificate};
 use crate::progress::Progress;
-use crate::quantity::{self, format_duration};
+use crate::quantity::format_duration;
 use crate::report;
 use crate::source::Source;
 use crate::summary::Summary;
@@ -20,38 +19,31 @@ use std::path::Path;
 const STEPS: u64 = 200_000;
 /// Numbers that a trajectory may have.
 const VALUES: u64 = 400_000;
-/// Error that is accepted, time limit in seconds: the defaults.
-const TOLERANCE: f64 = 0.01;
-pub const TIME_LIMIT: f64 = 60.0;
 /// Of the accurate solution, relative.
 const ACCURACY: f64 = 1e-6;
 const SAMPLES: usize = 24;
 /// How often a chosen step is shortened until the tolerance is met.
 const REFINEMENTS: usize = 6;
 
-/// Build `args.output` from `args.input`.
-pub fn build(args: &BuildArgs, libraries: Libraries) -> Result<Summary, Error> {
-    refuse_output(&args.input, &args.output)?;
-    let mut source = Source::open(&args.input)?;
-    let experiment = source.experiment(&args.run)?;
-    let mut pace = Pace::choose(args, &source, &experiment)?;
-    let limit = match &args.run.time_limit {
-        Some(text) => quantity::parse_positive_time(text, "a time limit").map_err(Error::Request)?,
-        None => TIME_LIMIT,
-    };
-    let progress = Progress::new(!args.quiet && !args.json);
-    let lab = Lab::new(limit, source.scratch.path().to_path_buf(), progress)?;
+/// Study the FMU `options.input`, decide how it is stepped, and write `options.output`.
+pub fn build(options: &Options) -> Result<Summary, Error> {
+    refuse_output(&options.input, &options.output)?;
+    let mut source = Source::open(&options.input)?;
+    let experiment = source.experiment(&options.run)?;
+    let mut pace = Pace::choose(options, &source, &experiment)?;
+    let progress = Progress::new(options.progress);
+    let lab = Lab::new(options.limits.time, source.scratch.path().to_path_buf(), progress)?;
 
     let (subject, studied, decision) = loop {
-        let (subject, studied, decision) = attempt(args, &source, &experiment, &pace, &lab)?;
-        if !pace.shorten(decision.error, tolerance(args)?) {
+        let (subject, studied, decision) = attempt(options, &source, &experiment, &pace, &lab)?;
+        if !pace.shorten(decision.error, options.tolerance) {
             break (subject, studied, decision);
         }
     };
     lab.finish();
     source.set_starts(&studied.told);
 
-    let summary = Summary::new(&source, &subject, &studied, &decision, &pace, &args.output);
+    let summary = Summary::new(&source, &subject, &studied, &decision, &pace, &options.output);
     let mut plan = decision.plan.clone();
     if studied.wrong_directional.is_some() {
         plan.model.provides_directional_derivative = false;
@@ -59,8 +51,8 @@ pub fn build(args: &BuildArgs, libraries: Libraries) -> Result<Summary, Error> {
     let diagnostics = pack::add_diagnostics(&mut plan, &source);
     let certificate =
         Certificate { html: report::certificate(&summary, &decision), json: summary.certificate_json() };
-    pack::pack(&source, plan, diagnostics, &certificate, libraries.runtime, &args.output)?;
-    if let Some(path) = &args.report {
+    pack::pack(&source, plan, diagnostics, &certificate, options.libraries.runtime, &options.output)?;
+    if let Some(path) = &options.report {
         let page = report::report(&summary, &decision);
         std::fs::write(path, page).map_err(Error::io("write", path))?;
     }
@@ -85,33 +77,23 @@ fn refuse_output(input: &Path, output: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-fn tolerance(args: &BuildArgs) -> Result<f64, Error> {
-    match &args.tolerance {
-        Some(text) => quantity::parse_fraction(text, "a tolerance").map_err(Error::Request),
-        None => Ok(TOLERANCE),
-    }
-}
-
 /// Study the model and decide for one step size.
 fn attempt(
-    args: &BuildArgs,
+    options: &Options,
     source: &Source,
     experiment: &Experiment,
     pace: &Pace,
     lab: &Lab,
 ) -> Result<(Subject, Studied, Decision), Error> {
     let wish = Wish {
-        mode: args.mode,
-        jacobian: args.jacobian,
-        fast: args.fast.clone(),
-        slow: args.slow.clone(),
-        tolerance: tolerance(args)?,
-        budget: match &args.budget {
-            Some(text) => Some(quantity::parse_budget(text).map_err(Error::Request)?),
-            None => None,
-        },
-        strict: args.strict,
-        force: args.force,
+        mode: options.mode,
+        jacobian: options.jacobian,
+        fast: options.fast.clone(),
+        slow: options.slow.clone(),
+        tolerance: options.tolerance,
+        budget: options.budget,
+        strict: options.strict,
+        force: options.force,
         steps: pace.steps,
         every: pace.every,
     };
@@ -162,21 +144,12 @@ pub struct Pace {
 }
 
 impl Pace {
-    fn choose(args: &BuildArgs, source: &Source, experiment: &Experiment) -> Result<Pace, Error> {
+    fn choose(options: &Options, source: &Source, experiment: &Experiment) -> Result<Pace, Error> {
         let span = experiment.stop - experiment.start;
-        let substeps = match &args.substeps {
-            Some(text) => quantity::parse_count(text, "a number of sub-steps").map_err(Error::Request)?,
-            None => 1,
-        };
-        let substeps = u32::try_from(substeps).ok().filter(|&count| count <= 1_000_000).ok_or_else(|| {
-            Error::Request(format!("{substeps} sub-steps in each step are too many; take a shorter --step"))
-        })?;
+        let substeps = options.substeps.max(1);
         let own = source.description.default_experiment.step_size.filter(|&step| step > 0.0 && step <= span);
-        let (step, reason, refinements) = match (&args.step, own) {
-            (Some(text), _) => {
-                let step = quantity::parse_duration(text).map_err(Error::Request)?;
-                (step, "as asked for".to_string(), 0)
-            }
+        let (step, reason, refinements) = match (options.step, own) {
+            (Some(step), _) => (step, "as asked for".to_string(), 0),
             (None, Some(own)) => (own, "the FMU's own (DefaultExperiment stepSize)".to_string(), 0),
             (None, None) => (
                 nice(span / 1000.0),

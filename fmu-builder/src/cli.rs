@@ -1,45 +1,65 @@
-//! The command line: what can be asked for, and the help that teaches it.
+//! The command line: what can be asked for, the help that teaches it, and the values that it means.
 //!
-//! What is malformed as a command is a usage error (exit code 2, from clap). Values that are requests, such as a
-//! step or a budget, stay text here: `quantity` judges them, and a refused request is exit code 1.
+//! What is malformed as a command is a usage error (exit code 2, from clap). Values that are requests, such as a step or a
+//! budget, are judged by `quantity`, and a refused one is exit code 1. Nothing behind this file knows of clap.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
-use crate::quantity::split_names;
+use crate::Libraries;
+use crate::error::Error;
+use crate::options::{
+    BenchOptions, InspectOptions, JacobianPolicy, Limits, METHODS, Mode, Options, Run, TIME_LIMIT, TOLERANCE,
+    Watch,
+};
+use crate::quantity::{self, split_names};
+use fmu_runtime::plan::Method;
 
 /// What the user asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Command {
-    Build(BuildArgs),
-    Inspect(InspectArgs),
-    Bench(BenchArgs),
-    Example(ExampleArgs),
-    Worker(WorkerArgs),
+    Build(Box<Options>, Print),
+    Inspect(InspectOptions, Print),
+    Bench(BenchOptions, Print),
+    /// Write an example, or list them all.
+    Example {
+        name: Option<String>,
+        output: Option<PathBuf>,
+    },
+    /// The child process in which an FMU's code runs.
+    Worker {
+        request: PathBuf,
+    },
 }
 
-/// The command line of this process; a usage error, `--help` and `--version` end it here.
-pub fn parse() -> Command {
-    parse_from(std::env::args_os()).unwrap_or_else(|error| error.exit())
+/// How the answer is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Print {
+    Text,
+    Json,
+    Nothing,
 }
 
-/// As [`parse`], from any words; the first is the program's name.
-pub fn parse_from<I, T>(words: I) -> Result<Command, clap::Error>
+/// The command line of this process; a usage error, `--help` and `--version` end it here. `libraries` go into what is
+/// built.
+pub fn parse(libraries: Libraries) -> Result<Command, Error> {
+    let words = parse_words(std::env::args_os()).unwrap_or_else(|error| error.exit());
+    words.understood(libraries)
+}
+
+/// The words of a command line, put in their places; the first is the program's name.
+fn parse_words<I, T>(words: I) -> Result<Words, clap::Error>
 where
     I: IntoIterator<Item = T>,
     T: Into<OsString> + Clone,
 {
     let Cli { command, files, mut build } = Cli::try_parse_from(words)?;
     if let Some(command) = command {
-        return Ok(match command {
-            Sub::Inspect(args) => Command::Inspect(args),
-            Sub::Bench(args) => Command::Bench(args),
-            Sub::Example(args) => Command::Example(args),
-            Sub::Worker(args) => Command::Worker(args),
-        });
+        return Ok(Words::Sub(command));
     }
     let Some(Files { input, output }) = files else {
         return Err(
@@ -61,235 +81,339 @@ where
             ),
         ));
     }
-    build.fast = build.fast.iter().flat_map(|names| split_names(names)).collect();
-    build.slow = build.slow.iter().flat_map(|names| split_names(names)).collect();
-    Ok(Command::Build(build))
+    Ok(Words::Build(Box::new(build)))
+}
+
+/// A well-formed command line whose values are still text.
+#[derive(Debug)]
+enum Words {
+    Build(Box<BuildArgs>),
+    Sub(Sub),
+}
+
+impl Words {
+    fn understood(self, libraries: Libraries) -> Result<Command, Error> {
+        Ok(match self {
+            Words::Build(args) => {
+                let print = match (args.json, args.quiet) {
+                    (true, _) => Print::Json,
+                    (false, true) => Print::Nothing,
+                    (false, false) => Print::Text,
+                };
+                Command::Build(Box::new(args.options(libraries)?), print)
+            }
+            Words::Sub(Sub::Inspect(args)) => {
+                let print = if args.json { Print::Json } else { Print::Text };
+                Command::Inspect(args.options()?, print)
+            }
+            Words::Sub(Sub::Bench(args)) => {
+                let print = if args.json { Print::Json } else { Print::Text };
+                Command::Bench(args.options()?, print)
+            }
+            Words::Sub(Sub::Example(ExampleArgs { name, output })) => Command::Example { name, output },
+            Words::Sub(Sub::Worker(WorkerArgs { request })) => Command::Worker { request },
+        })
+    }
+}
+
+/// A value that may be missing, as `read` understands it.
+fn value<T>(text: &Option<String>, read: impl Fn(&str) -> Result<T, String>) -> Result<Option<T>, Error> {
+    text.as_deref().map(read).transpose().map_err(Error::Request)
+}
+
+/// None: chosen. An alias, since clap gives an `Option<Option<_>>` a meaning of its own.
+type MethodChoice = Option<Method>;
+
+/// One of a few words.
+fn one_of<T: Copy + Send + Sync + 'static>(
+    names: &'static [(&'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    let words = PossibleValuesParser::new(names.iter().map(|(name, _)| *name));
+    // The parser lets only these words through.
+    words.map(|word| names.iter().find(|(name, _)| **name == word).map_or(names[0].1, |(_, value)| *value))
 }
 
 /// Build a real-time Co-Simulation FMU.
-#[derive(Debug, Clone, PartialEq, Args)]
-pub struct BuildArgs {
-    /// The Model-Exchange FMU to read.
+#[derive(Debug, Clone, Args)]
+struct BuildArgs {
     #[arg(skip)]
-    pub input: PathBuf,
-    /// The Co-Simulation FMU to write.
+    input: PathBuf,
     #[arg(skip)]
-    pub output: PathBuf,
+    output: PathBuf,
 
     /// Communication step: 1e-3, 1ms, 100us [default: the FMU's own, or chosen]
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, help_heading = "The step")]
-    pub step: Option<String>,
+    step: Option<String>,
     /// Internal steps in each communication step [default: 1]
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "The step")]
-    pub substeps: Option<String>,
-    /// Most that one step may cost: a time (100us) or evaluations of the model (3f)
+    substeps: Option<String>,
+    /// Most that one step may cost: 100us, 3f (evaluations of the model), 25% (of the step)
     #[arg(long, value_name = "COST", allow_hyphen_values = true, help_heading = "The step")]
-    pub budget: Option<String>,
+    budget: Option<String>,
+    /// What one evaluation of the model takes on the target [default: measured here]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, help_heading = "The step")]
+    evaluation_time: Option<String>,
     /// Error against an accurate solution that is accepted, relative [default: 0.01]
     #[arg(long, value_name = "ERROR", allow_hyphen_values = true, help_heading = "The step")]
-    pub tolerance: Option<String>,
+    tolerance: Option<String>,
 
+    /// Integration method: auto, lie (linearly implicit Euler)
+    #[arg(long, value_name = "NAME", value_parser = one_of(&METHODS), hide_possible_values = true, help_heading = "The method")]
+    method: Option<MethodChoice>,
     /// Implicit states: auto (the cheapest choice that is accurate), mixed, implicit (all), explicit (none)
-    #[arg(
-        long,
-        value_name = "WHICH",
-        value_enum,
-        default_value_t,
-        hide_default_value = true,
-        hide_possible_values = true,
-        help_heading = "The method"
-    )]
-    pub mode: Mode,
+    #[arg(long, value_name = "WHICH", value_parser = one_of(&Mode::NAMES), hide_possible_values = true, help_heading = "The method")]
+    mode: Option<Mode>,
     /// States that must be implicit: a,b
     #[arg(long, value_name = "NAMES", help_heading = "The method")]
-    pub fast: Vec<String>,
+    fast: Vec<String>,
     /// States that must be explicit: c,d
     #[arg(long, value_name = "NAMES", help_heading = "The method")]
-    pub slow: Vec<String>,
+    slow: Vec<String>,
     /// When the Jacobian is renewed: auto, every (step), rolling (some of it each step), frozen (at events)
-    #[arg(
-        long,
-        value_name = "WHEN",
-        value_enum,
-        default_value_t,
-        hide_default_value = true,
-        hide_possible_values = true,
-        help_heading = "The method"
-    )]
-    pub jacobian: JacobianPolicy,
-    /// Integration method: lie, the linearly implicit Euler step
-    #[arg(
-        long,
-        value_name = "NAME",
-        value_enum,
-        default_value_t,
-        hide_default_value = true,
-        hide_possible_values = true,
-        help_heading = "The method"
-    )]
-    pub method: Method,
+    #[arg(long, value_name = "WHEN", value_parser = one_of(&JacobianPolicy::NAMES), hide_possible_values = true, help_heading = "The method")]
+    jacobian: Option<JacobianPolicy>,
+    /// Drop Jacobian entries as long as eigenvalues move by less than this share [default: where it pays]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, help_heading = "The method")]
+    rho: Option<String>,
+    /// When a step shows that the plan does not hold: act (mend and report), report, off
+    #[arg(long, value_name = "WHAT", value_parser = one_of(&Watch::NAMES), hide_possible_values = true, help_heading = "The method")]
+    watch: Option<Watch>,
 
     #[command(flatten)]
-    pub run: RunArgs,
+    run: RunArgs,
 
     /// Write what was decided, and why, as a page
     #[arg(long, value_name = "FILE.html", help_heading = "The result")]
-    pub report: Option<PathBuf>,
+    report: Option<PathBuf>,
     /// Print the summary as JSON
     #[arg(long, help_heading = "The result")]
-    pub json: bool,
+    json: bool,
     /// Print nothing but errors
     #[arg(long, short, help_heading = "The result")]
-    pub quiet: bool,
+    quiet: bool,
     /// Refuse if no plan is within the tolerance
     #[arg(long, help_heading = "The result")]
-    pub strict: bool,
+    strict: bool,
     /// Keep pinned or explicit rows even if they are unstable
     #[arg(long, help_heading = "The result")]
-    pub force: bool,
+    force: bool,
+}
+
+impl BuildArgs {
+    fn options(&self, libraries: Libraries) -> Result<Options, Error> {
+        let names = |texts: &[String]| texts.iter().flat_map(|names| split_names(names)).collect();
+        Ok(Options {
+            input: self.input.clone(),
+            output: self.output.clone(),
+            libraries,
+            step: value(&self.step, quantity::parse_duration)?,
+            substeps: value(&self.substeps, substeps)?.unwrap_or(1),
+            budget: value(&self.budget, quantity::parse_budget)?,
+            evaluation_time: value(&self.evaluation_time, |text| {
+                quantity::parse_positive_time(text, "an evaluation's time")
+            })?,
+            tolerance: value(&self.tolerance, |text| quantity::parse_fraction(text, "a tolerance"))?
+                .unwrap_or(TOLERANCE),
+            method: self.method.flatten(),
+            mode: self.mode.unwrap_or_default(),
+            fast: names(&self.fast),
+            slow: names(&self.slow),
+            jacobian: self.jacobian.unwrap_or_default(),
+            rho: value(&self.rho, |text| quantity::parse_fraction(text, "a share"))?,
+            watch: self.watch.unwrap_or_default(),
+            run: self.run.run()?,
+            limits: self.run.limits.limits()?,
+            report: self.report.clone(),
+            strict: self.strict,
+            force: self.force,
+            progress: !self.quiet && !self.json,
+        })
+    }
+}
+
+fn substeps(text: &str) -> Result<u32, String> {
+    let count = quantity::parse_count(text, "a number of sub-steps")?;
+    let few = u32::try_from(count).ok().filter(|&count| count <= 1_000_000);
+    few.ok_or_else(|| format!("{count} sub-steps in each step are too many; take a shorter --step"))
 }
 
 /// How the FMU is run to be studied.
-#[derive(Debug, Clone, Default, PartialEq, Args)]
-pub struct RunArgs {
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "The runs that are studied")]
+struct RunArgs {
     /// Time to start at [default: the FMU's own]
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        allow_hyphen_values = true,
-        help_heading = "The run that is studied"
-    )]
-    pub start: Option<String>,
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
+    start: Option<String>,
     /// Time to stop at [default: the FMU's own]
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        allow_hyphen_values = true,
-        help_heading = "The run that is studied"
-    )]
-    pub stop: Option<String>,
-    /// Input signals: a header `time,u1,u2`, then rows
-    #[arg(long, value_name = "FILE.csv", help_heading = "The run that is studied")]
-    pub inputs: Option<PathBuf>,
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
+    stop: Option<String>,
+    /// Input signals: a header `time,u1,u2`, then rows; may be repeated, a run for each file
+    #[arg(long, value_name = "FILE.csv")]
+    inputs: Vec<PathBuf>,
     /// Start value of a parameter, input or state; may be repeated
-    #[arg(
-        long,
-        value_name = "NAME=VALUE",
-        allow_hyphen_values = true,
-        help_heading = "The run that is studied"
-    )]
-    pub set: Vec<String>,
+    #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
+    set: Vec<String>,
+    /// Runs with signals of our own besides: how many, or none [default: as many as are useful]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    explore: Option<String>,
+    /// Where an input or parameter may be in these runs; may be repeated
+    #[arg(long, value_name = "NAME=LO:HI", allow_hyphen_values = true)]
+    range: Vec<String>,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+impl RunArgs {
+    fn run(&self) -> Result<Run, Error> {
+        let each = |texts: &[String]| texts.iter().map(|text| quantity::parse_set(text)).collect();
+        let ranges: Result<_, String> = self.range.iter().map(|text| quantity::parse_range(text)).collect();
+        Ok(Run {
+            start: value(&self.start, |text| quantity::parse_time(text, "a start time"))?,
+            stop: value(&self.stop, |text| quantity::parse_time(text, "a stop time"))?,
+            inputs: self.inputs.clone(),
+            set: Result::map_err(each(&self.set), Error::Request)?,
+            explore: value(&self.explore, quantity::parse_explore)?,
+            ranges: ranges.map_err(Error::Request)?,
+        })
+    }
+}
+
+/// What the work itself may take.
+#[derive(Debug, Clone, Default, Args)]
+struct LimitArgs {
     /// Longest time the FMU's own code may run [default: 60s]
-    #[arg(
-        long,
-        value_name = "DURATION",
-        allow_hyphen_values = true,
-        help_heading = "The run that is studied"
-    )]
-    pub time_limit: Option<String>,
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
+    time_limit: Option<String>,
+    /// Most memory that the process with the FMU's code may take: 2GB
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    memory_limit: Option<String>,
+    /// Runs at a time [default: as many as there are processors]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    jobs: Option<String>,
+}
+
+impl LimitArgs {
+    fn limits(&self) -> Result<Limits, Error> {
+        let jobs = |text: &str| {
+            let count = quantity::parse_count(text, "a number of jobs")?;
+            Ok(u32::try_from(count).unwrap_or(u32::MAX))
+        };
+        Ok(Limits {
+            time: value(&self.time_limit, |text| quantity::parse_positive_time(text, "a time limit"))?
+                .unwrap_or(TIME_LIMIT),
+            memory: value(&self.memory_limit, |text| quantity::parse_memory(text, "a memory limit"))?,
+            jobs: value(&self.jobs, jobs)?,
+        })
+    }
 }
 
 /// Show what an FMU is made of, and what would be decided.
-#[derive(Debug, Clone, PartialEq, Args)]
-pub struct InspectArgs {
+#[derive(Debug, Clone, Args)]
+struct InspectArgs {
     /// The FMU to look at
     #[arg(value_name = "IN.fmu")]
-    pub input: PathBuf,
+    input: PathBuf,
     /// Print as JSON
     #[arg(long)]
-    pub json: bool,
+    json: bool,
     /// Draw the structure of the Jacobian
     #[arg(long, value_name = "FILE.svg")]
-    pub svg: Option<PathBuf>,
+    svg: Option<PathBuf>,
     /// Print nothing but the answer and errors
     #[arg(long, short)]
-    pub quiet: bool,
+    quiet: bool,
     #[command(flatten)]
-    pub run: RunArgs,
+    run: RunArgs,
+}
+
+impl InspectArgs {
+    fn options(&self) -> Result<InspectOptions, Error> {
+        Ok(InspectOptions {
+            input: self.input.clone(),
+            svg: self.svg.clone(),
+            run: self.run.run()?,
+            limits: self.run.limits.limits()?,
+            progress: !self.quiet && !self.json,
+        })
+    }
 }
 
 /// Measure the step time of a built FMU on this machine.
-#[derive(Debug, Clone, PartialEq, Args)]
-pub struct BenchArgs {
+#[derive(Debug, Clone, Args)]
+struct BenchArgs {
     /// The Co-Simulation FMU to run
     #[arg(value_name = "OUT.fmu")]
-    pub fmu: PathBuf,
+    fmu: PathBuf,
     /// Steps to take [default: as many as fit in a few seconds]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub steps: Option<String>,
+    steps: Option<String>,
     /// Fail if a step takes longer [default: the communication step]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
-    pub deadline: Option<String>,
+    deadline: Option<String>,
     /// Take the steps in real time, as a test bench does
     #[arg(long)]
-    pub pace: bool,
+    pace: bool,
     /// Run at real-time priority (SCHED_FIFO), where the system allows it
     #[arg(long)]
-    pub realtime: bool,
+    realtime: bool,
     /// Input signals: a header `time,u1,u2`, then rows
     #[arg(long, value_name = "FILE.csv")]
-    pub inputs: Option<PathBuf>,
+    inputs: Option<PathBuf>,
     /// Write a page with the figures and a histogram
     #[arg(long, value_name = "FILE.html")]
-    pub report: Option<PathBuf>,
+    report: Option<PathBuf>,
     /// Print as JSON
     #[arg(long)]
-    pub json: bool,
+    json: bool,
     /// Print nothing but the answer and errors
     #[arg(long, short)]
-    pub quiet: bool,
+    quiet: bool,
     /// Longest time the FMU's own code may run [default: 60s]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
-    pub time_limit: Option<String>,
+    time_limit: Option<String>,
+    /// Most memory that the process with the FMU's code may take: 2GB
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    memory_limit: Option<String>,
+}
+
+impl BenchArgs {
+    fn options(&self) -> Result<BenchOptions, Error> {
+        let limits = LimitArgs {
+            time_limit: self.time_limit.clone(),
+            memory_limit: self.memory_limit.clone(),
+            jobs: None,
+        };
+        Ok(BenchOptions {
+            fmu: self.fmu.clone(),
+            steps: value(&self.steps, |text| quantity::parse_count(text, "a number of steps"))?,
+            deadline: value(&self.deadline, |text| quantity::parse_positive_time(text, "a deadline"))?,
+            pace: self.pace,
+            realtime: self.realtime,
+            inputs: self.inputs.clone(),
+            report: self.report.clone(),
+            limits: limits.limits()?,
+            progress: !self.quiet && !self.json,
+        })
+    }
 }
 
 /// Write an example Model-Exchange FMU to try things with; without a name, list them.
-#[derive(Debug, Clone, PartialEq, Args)]
-pub struct ExampleArgs {
+#[derive(Debug, Clone, Args)]
+struct ExampleArgs {
     /// Which one
     #[arg(value_name = "NAME")]
-    pub name: Option<String>,
+    name: Option<String>,
     /// Where to write it [default: NAME.fmu]
     #[arg(value_name = "OUT.fmu")]
-    pub output: Option<PathBuf>,
+    output: Option<PathBuf>,
 }
 
 /// The child process in which an FMU's code runs.
-#[derive(Debug, Clone, PartialEq, Args)]
-pub struct WorkerArgs {
+#[derive(Debug, Clone, Args)]
+struct WorkerArgs {
     /// The file that holds the request
     #[arg(value_name = "REQUEST")]
-    pub request: PathBuf,
-}
-
-// The values carry no doc comments: clap would show each on its own lines, and one page of help would be three.
-
-/// Which states are implicit: what is cheapest within the tolerance, the fast ones, all, none.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum Mode {
-    #[default]
-    Auto,
-    Mixed,
-    Implicit,
-    Explicit,
-}
-
-/// When the Jacobian is new: what is cheapest within the tolerance, at every step, a part at every step in
-/// turn, only at the start, at events and at parameter changes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum JacobianPolicy {
-    #[default]
-    Auto,
-    Every,
-    Rolling,
-    Frozen,
-}
-
-/// Linearly implicit Euler, so far the only one.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum Method {
-    #[default]
-    Lie,
+    request: PathBuf,
 }
 
 #[derive(Debug, Parser)]
@@ -351,13 +475,20 @@ enum Sub {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::options::{Budget, Range};
+
+    const NONE: Libraries = Libraries { runtime: &[], reference: &[] };
+
+    fn understood(line: &str) -> Result<Command, Error> {
+        parse_words(words(line)).unwrap_or_else(|e| panic!("{line}: {e}")).understood(NONE)
+    }
 
     fn command(line: &str) -> Command {
-        parse_from(words(line)).unwrap_or_else(|e| panic!("{line}: {e}"))
+        understood(line).unwrap_or_else(|e| panic!("{line}: {e}"))
     }
 
     fn usage_error(line: &str) -> String {
-        let error = parse_from(words(line)).expect_err(line);
+        let error = parse_words(words(line)).expect_err(line);
         assert_eq!(error.exit_code(), 2, "{line}");
         error.to_string()
     }
@@ -366,9 +497,9 @@ mod tests {
         std::iter::once("fmu-build").chain(line.split_whitespace()).collect()
     }
 
-    fn build(line: &str) -> BuildArgs {
+    fn build(line: &str) -> (Options, Print) {
         match command(line) {
-            Command::Build(args) => args,
+            Command::Build(options, print) => (*options, print),
             other => panic!("{line}: {other:?}"),
         }
     }
@@ -380,40 +511,78 @@ mod tests {
 
     #[test]
     fn two_files_are_enough() {
-        let args = build("in.fmu out.fmu");
-        assert_eq!((args.input, args.output), ("in.fmu".into(), "out.fmu".into()));
-        assert_eq!((args.mode, args.jacobian, args.method), (Mode::Auto, JacobianPolicy::Auto, Method::Lie));
-        assert_eq!((args.step, args.run), (None, RunArgs::default()));
+        let (options, print) = build("in.fmu out.fmu");
+        assert_eq!(print, Print::Text);
+        assert_eq!(options, Options { progress: true, ..Options::new("in.fmu", "out.fmu", NONE) });
     }
 
     #[test]
     fn every_build_option_is_read() {
-        let args = build(
+        let (options, print) = build(
             "--step 1ms --substeps 4 --mode mixed --fast a,b[1,2] --fast c --slow d --jacobian rolling \
-             --method lie --start -1 --stop 10 --inputs u.csv --set k=-5 --set m=2 --tolerance 0.02 \
-             --budget 3f --report r.html --json --quiet --strict --force --time-limit 5min in.fmu out.fmu",
+             --method lie --start -1 --stop 10 --inputs u.csv --inputs v.csv --set k=-5 --set m=2 \
+             --tolerance 0.02 --budget 3f --evaluation-time 2us --rho 0.1 --watch report --explore 7 \
+             --range u=-1:1 --jobs 3 --memory-limit 1GB --report r.html --json --quiet --strict --force \
+             --time-limit 5min in.fmu out.fmu",
         );
-        let some = |text: &str| Some(text.to_string());
-        assert_eq!((args.step, args.substeps), (some("1ms"), some("4")));
-        assert_eq!((args.mode, args.jacobian), (Mode::Mixed, JacobianPolicy::Rolling));
-        assert_eq!((args.fast, args.slow), (vec!["a".into(), "b[1,2]".into(), "c".into()], vec!["d".into()]));
-        assert_eq!((args.run.start, args.run.stop), (some("-1"), some("10")));
-        assert_eq!(args.run.inputs, Some("u.csv".into()));
-        assert_eq!(args.run.set, ["k=-5", "m=2"]);
-        assert_eq!((args.tolerance, args.budget), (some("0.02"), some("3f")));
-        assert_eq!(args.report, Some("r.html".into()));
-        assert!(args.json && args.quiet && args.strict && args.force);
-        assert_eq!(args.run.time_limit, some("5min"));
+        let text = |a: &str, b: &str| (a.to_string(), b.to_string());
+        let expected = Options {
+            step: Some(1e-3),
+            substeps: 4,
+            budget: Some(Budget::Evaluations(3.0)),
+            evaluation_time: Some(2e-6),
+            tolerance: 0.02,
+            method: Some(Method::Lie),
+            mode: Mode::Mixed,
+            fast: vec!["a".into(), "b[1,2]".into(), "c".into()],
+            slow: vec!["d".into()],
+            jacobian: JacobianPolicy::Rolling,
+            rho: Some(0.1),
+            watch: Watch::Report,
+            run: Run {
+                start: Some(-1.0),
+                stop: Some(10.0),
+                inputs: vec!["u.csv".into(), "v.csv".into()],
+                set: vec![text("k", "-5"), text("m", "2")],
+                explore: Some(7),
+                ranges: vec![Range { name: "u".into(), low: -1.0, high: 1.0 }],
+            },
+            limits: Limits { time: 300.0, memory: Some(1_000_000_000), jobs: Some(3) },
+            report: Some("r.html".into()),
+            strict: true,
+            force: true,
+            ..Options::new("in.fmu", "out.fmu", NONE)
+        };
+        assert_eq!((options, print), (expected, Print::Json));
+        assert_eq!(build("in.fmu out.fmu --explore none").0.run.explore, Some(0));
+        assert_eq!(build("in.fmu out.fmu --method auto").0.method, None);
     }
 
-    /// Refused later, with exit code 1 and a better message than clap's.
+    /// Refused with exit code 1 and a better message than clap's.
     #[test]
-    fn impossible_values_reach_the_caller() {
+    fn impossible_values_are_requests_that_are_refused() {
         for step in ["0", "-1", "-1ms", "nan", "-inf", "abc"] {
-            assert_eq!(build(&format!("--step {step} in.fmu out.fmu")).step.as_deref(), Some(step));
+            let refused = understood(&format!("--step {step} in.fmu out.fmu")).unwrap_err();
+            assert!(refused.to_string().contains("is not a step"), "{step}: {refused}");
         }
-        assert_eq!(build("in.fmu out.fmu --substeps -2").substeps.as_deref(), Some("-2"));
-        assert_eq!(build("in.fmu out.fmu --budget -3f").budget.as_deref(), Some("-3f"));
+        for line in [
+            "--substeps -2",
+            "--substeps 2e6",
+            "--budget -3f",
+            "--budget -3%",
+            "--tolerance 0",
+            "--rho -1",
+            "--explore all",
+            "--range u=2:1",
+            "--jobs 0",
+            "--memory-limit much",
+            "--evaluation-time 0",
+            "--set k",
+            "--time-limit -1",
+        ] {
+            let refused = understood(&format!("{line} in.fmu out.fmu")).unwrap_err();
+            assert!(matches!(refused, Error::Request(_)), "{line}: {refused}");
+        }
     }
 
     #[test]
@@ -431,29 +600,33 @@ mod tests {
 
     #[test]
     fn commands_have_their_own_arguments() {
-        let Command::Inspect(args) =
+        let Command::Inspect(options, print) =
             command("inspect in.fmu --json --svg a.svg --set k=1 --start -2 --stop 3")
         else {
             panic!()
         };
-        assert_eq!((args.input, args.json, args.svg), ("in.fmu".into(), true, Some("a.svg".into())));
-        assert_eq!((args.run.set, args.run.start), (vec!["k=1".to_string()], Some("-2".into())));
-        let Command::Bench(args) =
+        assert_eq!((options.input, print, options.svg), ("in.fmu".into(), Print::Json, Some("a.svg".into())));
+        assert_eq!(
+            (options.run.set, options.run.start),
+            (vec![("k".to_string(), "1".to_string())], Some(-2.0))
+        );
+        assert!(!options.progress);
+        let Command::Bench(options, print) =
             command("bench out.fmu --steps 100 --deadline 1ms --json --inputs u.csv --pace")
         else {
             panic!()
         };
-        assert_eq!((args.steps.as_deref(), args.deadline.as_deref()), (Some("100"), Some("1ms")));
-        assert!(args.json && args.pace);
-        assert_eq!(command("example"), Command::Example(ExampleArgs { name: None, output: None }));
-        let named = ExampleArgs { name: Some("ball".into()), output: Some("b.fmu".into()) };
-        assert_eq!(command("example ball b.fmu"), Command::Example(named));
-        assert_eq!(command("worker r.json"), Command::Worker(WorkerArgs { request: "r.json".into() }));
+        assert_eq!((options.steps, options.deadline, options.pace), (Some(100), Some(1e-3), true));
+        assert_eq!((print, options.inputs), (Print::Json, Some("u.csv".into())));
+        assert_eq!(command("example"), Command::Example { name: None, output: None });
+        let named = Command::Example { name: Some("ball".into()), output: Some("b.fmu".into()) };
+        assert_eq!(command("example ball b.fmu"), named);
+        assert_eq!(command("worker r.json"), Command::Worker { request: "r.json".into() });
     }
 
     #[test]
     fn a_file_may_be_named_like_a_command() {
-        assert_eq!(build("./inspect ./bench").input, PathBuf::from("./inspect"));
+        assert_eq!(build("./inspect ./bench").0.input, PathBuf::from("./inspect"));
         let misplaced = usage_error("--quiet bench x.fmu");
         assert!(misplaced.contains("must come first") && misplaced.contains("./bench"), "{misplaced}");
         usage_error("in.fmu bench");
@@ -461,14 +634,14 @@ mod tests {
 
     #[test]
     fn help_teaches_with_examples_and_hides_the_worker() {
-        let help = parse_from(["fmu-build", "--help"]).unwrap_err();
+        let help = parse_words(["fmu-build", "--help"]).unwrap_err();
         assert_eq!(help.exit_code(), 0);
         let help = help.to_string();
         assert!(help.contains("Examples:") && help.contains("--step <SECONDS>"), "{help}");
         let widest = help.lines().map(|line| line.chars().count()).max();
-        assert!(help.lines().count() < 60 && widest <= Some(125), "help must fit a page: {help}");
+        assert!(help.lines().count() < 65 && widest <= Some(125), "help must fit a page: {help}");
         assert!(!help.contains("worker") && !help.contains("WorkerArgs"));
-        let version = parse_from(["fmu-build", "-V"]).unwrap_err().to_string();
+        let version = parse_words(["fmu-build", "-V"]).unwrap_err().to_string();
         assert_eq!(version.trim(), format!("fmu-build {}", env!("CARGO_PKG_VERSION")));
     }
 

@@ -2,17 +2,18 @@
 
 use crate::Libraries;
 use crate::archive::{self, Content, Entry};
-use crate::cli::ExampleArgs;
 use crate::error::Error;
 use fmu_runtime::location;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Write the model, or list them all. Returns what to tell the user.
-pub fn example(args: &ExampleArgs, libraries: Libraries) -> Result<String, Error> {
-    let Some(name) = &args.name else { return Ok(list()) };
+pub fn example(name: Option<&str>, output: Option<&Path>, libraries: Libraries) -> Result<String, Error> {
+    let Some(name) = name else { return Ok(list()) };
     let export = reference_fmus::files(name).map_err(|error| Error::Request(error.to_string()))?;
-    let output =
-        args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.fmu", name.replace(':', "-"))));
+    let output = match output {
+        Some(output) => output.to_path_buf(),
+        None => PathBuf::from(format!("{}.fmu", name.replace(':', "-"))),
+    };
     let mut entries: Vec<Entry> = export
         .files
         .into_iter()

@@ -1,10 +1,9 @@
 //! `fmu-build inspect`: what a Model-Exchange FMU is made of.
 
 use crate::analysis::bridges::bridges;
-use crate::build::TIME_LIMIT;
-use crate::cli::InspectArgs;
 use crate::error::Error;
 use crate::lab::Lab;
+use crate::options::InspectOptions;
 use crate::progress::Progress;
 use crate::quantity;
 use crate::source::Source;
@@ -77,14 +76,12 @@ pub struct Cut {
 /// A block of two is broken by either of its states.
 const WORTH_BREAKING: usize = 3;
 
-pub fn inspect(args: &InspectArgs) -> Result<Inspection, Error> {
-    let source = Source::open(&args.input)?;
-    let experiment = source.experiment(&args.run)?;
-    let limit = match &args.run.time_limit {
-        Some(text) => quantity::parse_positive_time(text, "a time limit").map_err(Error::Request)?,
-        None => TIME_LIMIT,
-    };
-    let lab = Lab::new(limit, source.scratch.path().to_path_buf(), Progress::new(!args.quiet && !args.json))?;
+/// Study the FMU `options.input` and say what it is made of.
+pub fn inspect(options: &InspectOptions) -> Result<Inspection, Error> {
+    let source = Source::open(&options.input)?;
+    let experiment = source.experiment(&options.run)?;
+    let limit = options.limits.time;
+    let lab = Lab::new(limit, source.scratch.path().to_path_buf(), Progress::new(options.progress))?;
     let description = &source.description;
     let span = experiment.stop - experiment.start;
     let h = description.default_experiment.step_size.filter(|&h| h > 0.0).unwrap_or(span / 1000.0);
@@ -131,7 +128,7 @@ pub fn inspect(args: &InspectArgs) -> Result<Inspection, Error> {
         first += size;
     }
     let suggested_slow = if largest_block >= WORTH_BREAKING { suggest(&pattern, names) } else { None };
-    if let Some(path) = &args.svg {
+    if let Some(path) = &options.svg {
         let picture = draw::svg(&description.model_name, &pattern, &elimination, names);
         std::fs::write(path, picture).map_err(Error::io("write", path))?;
     }

@@ -12,7 +12,8 @@
 //! | `pack`, `archive` | the new FMU |
 //! | `summary`, `report` | what was decided, and why, for programs and for people |
 //! | `inspect`, `bench`, `example` | the other commands |
-//! | `cli`, `quantity`, `progress`, `error` | the user's side |
+//! | `options` | what can be asked for, as values |
+//! | `cli`, `quantity`, `progress`, `error` | the command line |
 
 pub mod analysis;
 pub mod archive;
@@ -27,6 +28,7 @@ pub mod experiment;
 pub mod inputs;
 pub mod inspect;
 pub mod lab;
+pub mod options;
 pub mod pack;
 pub mod progress;
 pub mod quantity;
@@ -36,11 +38,24 @@ pub mod structure;
 pub mod summary;
 pub mod worker;
 
-/// The libraries that go into FMUs, embedded in the executable.
-#[derive(Clone, Copy)]
+pub use bench::bench;
+pub use build::build;
+pub use example::example;
+pub use inspect::inspect;
+pub use options::{BenchOptions, InspectOptions, Options};
+
+/// The libraries that go into FMUs. The package `fmu-build` embeds them.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Libraries {
     /// The co-simulation runtime, for this platform.
     pub runtime: &'static [u8],
     /// The reference models.
     pub reference: &'static [u8],
+}
+
+impl std::fmt::Debug for Libraries {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (runtime, reference) = (self.runtime.len(), self.reference.len());
+        write!(f, "Libraries {{ runtime: {runtime} bytes, reference: {reference} bytes }}")
+    }
 }

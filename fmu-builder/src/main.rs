@@ -1,31 +1,32 @@
 //! The command line's entry: dispatch, print, exit code.
 
-use fmu_builder::cli::{self, Command};
+use fmu_build::LIBRARIES;
+use fmu_builder::cli::{self, Command, Print};
 use fmu_builder::error::Error;
-use fmu_builder::{Libraries, bench, build, example, inspect, worker};
+use fmu_builder::{bench, build, example, inspect, worker};
 use std::process::ExitCode;
 
-/// Built and embedded by build.rs.
-const LIBRARIES: Libraries = Libraries {
-    runtime: include_bytes!(env!("FMU_RUNTIME_LIBRARY")),
-    reference: include_bytes!(env!("REFERENCE_FMUS_LIBRARY")),
-};
-
 fn main() -> ExitCode {
-    let outcome = match cli::parse() {
-        Command::Worker(args) => return worker::serve(&args.request),
-        Command::Build(args) => build::build(&args, LIBRARIES).map(|summary| match (args.json, args.quiet) {
-            (true, _) => summary.json(),
-            (false, true) => String::new(),
-            (false, false) => summary.text(),
+    let command = match cli::parse(LIBRARIES) {
+        Ok(command) => command,
+        Err(error) => return refuse(&error),
+    };
+    let outcome = match command {
+        Command::Worker { request } => return worker::serve(&request),
+        Command::Build(options, print) => build(&options).map(|summary| match print {
+            Print::Text => summary.text(),
+            Print::Json => summary.json(),
+            Print::Nothing => String::new(),
         }),
-        Command::Inspect(args) => {
-            inspect::inspect(&args).map(|found| if args.json { found.json() } else { found.text() })
-        }
-        Command::Bench(args) => {
-            bench::bench(&args).map(|found| if args.json { found.json() } else { found.text() })
-        }
-        Command::Example(args) => example::example(&args, LIBRARIES),
+        Command::Inspect(options, print) => inspect(&options).map(|found| match print {
+            Print::Json => found.json(),
+            _ => found.text(),
+        }),
+        Command::Bench(options, print) => bench(&options).map(|found| match print {
+            Print::Json => found.json(),
+            _ => found.text(),
+        }),
+        Command::Example { name, output } => example(name.as_deref(), output.as_deref(), LIBRARIES),
     };
     match outcome {
         Ok(text) => print(&text),

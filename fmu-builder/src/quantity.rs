@@ -3,6 +3,8 @@
 //! A refusal quotes what was written and says what would do. Nothing is guessed: `1 m` could be a
 //! minute or a milli-something, so it is refused.
 
+use crate::options::{Budget, Range};
+
 /// A positive time in seconds: `1e-3`, `1ms`, `100us`, `100µs`, `10ns`, `2s`, `1min`.
 pub fn parse_duration(text: &str) -> Result<f64, String> {
     parse_positive_time(text, "a step")
@@ -26,33 +28,74 @@ pub fn parse_time(text: &str, what: &str) -> Result<f64, String> {
     }
 }
 
-/// What a step may cost.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Budget {
-    /// Seconds of computing time.
-    Time(f64),
-    /// Evaluations of the model.
-    Evaluations(f64),
+/// `100us` is a time, `3f` is three evaluations of the model, `10%` is a tenth of the communication step.
+pub fn parse_budget(text: &str) -> Result<Budget, String> {
+    let trimmed = text.trim();
+    let budget = if let Some(count) = trimmed.strip_suffix('f') {
+        number(count.trim_end()).map(Budget::Evaluations)
+    } else if let Some(percent) = trimmed.strip_suffix('%') {
+        number(percent.trim_end()).map(|percent| Budget::Share(percent / 100.0))
+    } else {
+        seconds(trimmed).map(Budget::Time)
+    };
+    let positive = |budget: &Budget| {
+        let (Budget::Time(value) | Budget::Evaluations(value) | Budget::Share(value)) = *budget;
+        value > 0.0 && value.is_finite()
+    };
+    budget.filter(positive).ok_or_else(|| {
+        format!(
+            "{text:?} is not a budget: it must be a positive time, such as 100us, a number of evaluations of the \
+             model, such as 3f, or a share of the communication step, such as 10%"
+        )
+    })
 }
 
-/// `100us` is a time, `3f` is three evaluations of the model.
-pub fn parse_budget(text: &str) -> Result<Budget, String> {
+/// `NAME=LO:HI`, a range of an input or a parameter.
+pub fn parse_range(text: &str) -> Result<Range, String> {
     let refusal = || {
         format!(
-            "{text:?} is not a budget: it must be a positive time, such as 100us, or a number of \
-             evaluations of the model, such as 3f"
+            "{text:?} is not a range: write NAME=LO:HI with the name of an input or a parameter and two numbers, the \
+             smaller one first"
         )
     };
-    let positive = |value: f64| value > 0.0 && value.is_finite();
-    match text.trim().strip_suffix('f') {
-        Some(count) => match number(count.trim_end()) {
-            Some(count) if positive(count) => Ok(Budget::Evaluations(count)),
-            _ => Err(refusal()),
-        },
-        None => match seconds(text) {
-            Some(time) if positive(time) => Ok(Budget::Time(time)),
-            _ => Err(refusal()),
-        },
+    let (name, bounds) = parse_set(text).map_err(|_| refusal())?;
+    let (low, high) = bounds.split_once(':').ok_or_else(refusal)?;
+    let bound = |text: &str| number(text.trim()).filter(|value| value.is_finite());
+    match (bound(low), bound(high)) {
+        (Some(low), Some(high)) if low <= high => Ok(Range { name, low, high }),
+        _ => Err(refusal()),
+    }
+}
+
+/// A number of scenarios to invent, or `none`.
+pub fn parse_explore(text: &str) -> Result<u32, String> {
+    if text.trim() == "none" {
+        return Ok(0);
+    }
+    let count = parse_count(text, "a number of scenarios").ok().and_then(|count| u32::try_from(count).ok());
+    count.filter(|&count| count <= 10_000).ok_or_else(|| {
+        format!("{text:?} is not a number of scenarios: write a whole number up to 10000, or none")
+    })
+}
+
+/// A size of memory in bytes: `512MB`, `2GiB`, `4e9`.
+pub fn parse_memory(text: &str, what: &str) -> Result<u64, String> {
+    let trimmed = text.trim();
+    let units = [
+        ("KiB", 1024.0),
+        ("MiB", 1024.0 * 1024.0),
+        ("GiB", 1024.0 * 1024.0 * 1024.0),
+        ("kB", 1e3),
+        ("KB", 1e3),
+        ("MB", 1e6),
+        ("GB", 1e9),
+        ("B", 1.0),
+    ];
+    let unit = units.into_iter().find_map(|(unit, size)| Some((trimmed.strip_suffix(unit)?, size)));
+    let (digits, size) = unit.unwrap_or((trimmed, 1.0));
+    match number(digits.trim_end()).map(|value| value * size) {
+        Some(bytes) if (1.0..=1e18).contains(&bytes) => Ok(bytes as u64),
+        _ => Err(format!("{text:?} is not {what}: it must be a size such as 512MB or 2GiB")),
     }
 }
 
@@ -234,7 +277,8 @@ mod tests {
         assert_eq!(parse_budget("1e-4"), Ok(Budget::Time(1e-4)));
         assert_eq!(parse_budget("3f"), Ok(Budget::Evaluations(3.0)));
         assert_eq!(parse_budget("2.5 f"), Ok(Budget::Evaluations(2.5)));
-        for text in ["0", "0f", "-1f", "f", "inf", "inff", "3g", ""] {
+        assert_eq!(parse_budget("25%"), Ok(Budget::Share(0.25)));
+        for text in ["0", "0f", "-1f", "f", "inf", "inff", "3g", "%", "-1%", ""] {
             assert!(parse_budget(text).is_err(), "{text}");
         }
     }
@@ -248,6 +292,30 @@ mod tests {
         assert_eq!(parse_count("7", "a number of steps"), Ok(7));
         for text in ["0", "-3", "1.5", "1e30", "x", ""] {
             assert!(parse_count(text, "a number of steps").is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn ranges_have_two_ends_in_order() {
+        let range = |name: &str, low, high| Ok(Range { name: name.into(), low, high });
+        assert_eq!(parse_range("u=-1:2.5"), range("u", -1.0, 2.5));
+        assert_eq!(parse_range("'a=b' = 0 : 0"), range("'a=b'", 0.0, 0.0));
+        for text in ["u", "u=1", "u=2:1", "=1:2", "u=a:b", "u=nan:1", "u=1:inf", "u=1:1e999"] {
+            assert!(parse_range(text).unwrap_err().contains("NAME=LO:HI"), "{text}");
+        }
+    }
+
+    #[test]
+    fn scenarios_and_memory() {
+        assert_eq!((parse_explore("none"), parse_explore("20")), (Ok(0), Ok(20)));
+        for text in ["0", "-1", "many", "1e9"] {
+            assert!(parse_explore(text).is_err(), "{text}");
+        }
+        let memory = |text| parse_memory(text, "a memory limit");
+        assert_eq!((memory("512MB"), memory("2 GiB")), (Ok(512_000_000), Ok(2 << 30)));
+        assert_eq!((memory("1e9"), memory("64kB")), (Ok(1_000_000_000), Ok(64_000)));
+        for text in ["0", "-1MB", "MB", "1TBx", ""] {
+            assert!(memory(text).is_err(), "{text}");
         }
     }
 

@@ -1,11 +1,10 @@
 //! The Model-Exchange FMU as it came: unpacked, its description read, its binary found.
 
 use crate::archive::{self, Unpacked};
-use crate::cli::RunArgs;
 use crate::error::Error;
 use crate::experiment::{Column, Experiment, Setting, Signal, Value};
 use crate::inputs::InputTable;
-use crate::quantity;
+use crate::options::Run;
 use crate::worker::{Declared, Subject};
 use fmu_runtime::location;
 use fmu_runtime::plan::{
@@ -278,22 +277,18 @@ impl Source {
     }
 
     /// The run to study, with every name resolved.
-    pub fn experiment(&self, run: &RunArgs) -> Result<Experiment, Error> {
+    pub fn experiment(&self, run: &Run) -> Result<Experiment, Error> {
         let default = &self.description.default_experiment;
-        let time = |text: &Option<String>, what: &str| match text {
-            Some(text) => quantity::parse_time(text, what).map(Some).map_err(Error::Request),
-            None => Ok(None),
-        };
-        let start = time(&run.start, "a start time")?.or(default.start_time).unwrap_or(0.0);
-        let stop = time(&run.stop, "a stop time")?;
-        let stop = stop.or(default.stop_time.filter(|&stop| stop > start)).unwrap_or(start + 1.0);
+        let start = run.start.or(default.start_time).unwrap_or(0.0);
+        let stop = run.stop.or(default.stop_time.filter(|&stop| stop > start)).unwrap_or(start + 1.0);
         if stop <= start {
             return Err(Error::Request(format!(
                 "the run would stop at {stop} s, not after its start at {start} s; give another --stop or --start"
             )));
         }
-        let settings = run.set.iter().map(|text| self.setting(text)).collect::<Result<_, _>>()?;
-        let inputs = match &run.inputs {
+        let settings =
+            run.set.iter().map(|(name, value)| self.setting(name, value)).collect::<Result<_, _>>()?;
+        let inputs = match run.inputs.first() {
             Some(path) => Some(std::path::absolute(path).map_err(Error::io("find", path))?),
             None => None,
         };
@@ -308,17 +303,18 @@ impl Source {
         self.description.variables.iter().find(|variable| variable.name == name)
     }
 
-    fn setting(&self, text: &str) -> Result<Setting, Error> {
-        let (name, value) = quantity::parse_set(text).map_err(Error::Request)?;
-        let Some(variable) = self.find(&name) else {
+    fn setting(&self, name: &str, value: &str) -> Result<Setting, Error> {
+        let Some(variable) = self.find(name) else {
             return Err(Error::Request(format!(
-                "--set {text}: {} has no variable {name}{}",
+                "--set {name}={value}: {} has no variable {name}{}",
                 self.path.display(),
-                self.similar(&name)
+                self.similar(name)
             )));
         };
         let wrong = |what: &str| {
-            Error::Request(format!("--set {text}: {name} is {what}, and {value:?} is not; give such a value"))
+            Error::Request(format!(
+                "--set {name}={value}: {name} is {what}, and {value:?} is not; give such a value"
+            ))
         };
         let value = match variable.kind {
             Kind::Real => Value::Real(
@@ -327,14 +323,14 @@ impl Source {
             Kind::Integer | Kind::Enumeration => {
                 Value::Integer(value.parse().map_err(|_| wrong("an Integer"))?)
             }
-            Kind::Boolean => match value.as_str() {
+            Kind::Boolean => match value {
                 "true" | "1" => Value::Boolean(true),
                 "false" | "0" => Value::Boolean(false),
                 _ => return Err(wrong("a Boolean (true or false)")),
             },
-            Kind::String => Value::Text(value),
+            Kind::String => Value::Text(value.to_string()),
         };
-        Ok(Setting { name, reference: variable.value_reference, value })
+        Ok(Setting { name: name.to_string(), reference: variable.value_reference, value })
     }
 
     /// The nearest name, as a hint.

@@ -4,8 +4,8 @@ use super::{Material, Wish, trim};
 use crate::analysis::amplification::{self, Mode as Eigenmode, carried, stale_amplification};
 use crate::analysis::drift::Drift;
 use crate::analysis::{Mask, dense, greedy, large, sparsing, step_advice};
-use crate::cli::Mode;
 use crate::error::Error;
+use crate::options::Mode;
 use crate::quantity::format_duration;
 
 /// Rows of A, or single entries of it.

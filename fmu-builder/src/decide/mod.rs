@@ -12,10 +12,9 @@ mod material;
 mod trial;
 mod trim;
 
-use crate::cli::{JacobianPolicy, Mode};
 use crate::error::Error;
 use crate::lab::Lab;
-use crate::quantity::Budget;
+use crate::options::{Budget, JacobianPolicy, Mode};
 use crate::source::Source;
 use crate::worker::{Simulated, Studied, Subject};
 use fmu_runtime::plan::Plan;

@@ -3,10 +3,10 @@
 use super::candidates::{Candidate, unstable_when_aged};
 use super::{Certificate, Cost, Decision, Material, Wish, WorstStep};
 use crate::analysis::stale;
-use crate::cli::JacobianPolicy;
 use crate::error::Error;
 use crate::lab::Lab;
-use crate::quantity::{Budget, format_duration};
+use crate::options::{Budget, JacobianPolicy};
+use crate::quantity::format_duration;
 use crate::structure::plan_parts;
 use crate::worker::{Simulate, Simulated};
 use fmu_runtime::lu;
@@ -331,6 +331,10 @@ fn plans(material: &Material, candidate: &Candidate, wish: &Wish) -> Vec<Priced>
         one.fits = match wish.budget {
             None => true,
             Some(Budget::Time(seconds)) => seconds_per_step(material, &one) <= seconds,
+            Some(Budget::Share(share)) => {
+                let step = one.plan.step.h * one.plan.step.substeps as f64;
+                seconds_per_step(material, &one) <= share * step
+            }
             Some(Budget::Evaluations(count)) => {
                 one.cost.evaluations_per_step * one.plan.step.substeps as f64 <= count
             }

@@ -46,6 +46,18 @@ pub enum Answer {
     Bench(Measured),
 }
 
+/// Answer and end, if this process was started as a worker: with the words `worker REQUEST`. A program that builds
+/// FMUs calls this first, since its workers are the program itself, started again.
+pub fn serve_if_asked() {
+    let mut words = std::env::args_os().skip(1);
+    if let (Some(word), Some(request), None) = (words.next(), words.next(), words.next())
+        && word == "worker"
+    {
+        let code = serve(Path::new(&request));
+        std::process::exit(if code == ExitCode::SUCCESS { 0 } else { 1 });
+    }
+}
+
 /// The hidden `worker` command.
 pub fn serve(request: &Path) -> ExitCode {
     child::serve(request, |request: Request, reporter: &mut Reporter| {

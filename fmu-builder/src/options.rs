@@ -1,0 +1,265 @@
+//! What is asked for, as values: times in seconds, shares as numbers, names as they are.
+//!
+//! The command line is one way to fill these in (`cli`); a Rust program is another. Names of variables and states
+//! are resolved later, against the model description.
+
+use crate::Libraries;
+use fmu_runtime::plan::Method;
+use std::path::PathBuf;
+
+/// Error that is accepted, relative to an output's range.
+pub const TOLERANCE: f64 = 0.01;
+/// Seconds that one request to the FMU's own code may take.
+pub const TIME_LIMIT: f64 = 60.0;
+
+/// A request to build a Co-Simulation FMU. [`Options::new`] has the defaults of the command line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// The Model-Exchange FMU to read.
+    pub input: PathBuf,
+    /// The Co-Simulation FMU to write.
+    pub output: PathBuf,
+    /// What goes into the FMU besides the plan.
+    pub libraries: Libraries,
+
+    /// Communication step H in seconds. None: the FMU's own, or chosen.
+    pub step: Option<f64>,
+    /// Internal steps in each communication step.
+    pub substeps: u32,
+    /// Most that a communication step may cost. None: the default.
+    pub budget: Option<Budget>,
+    /// Seconds of one evaluation of the model on the target. None: measured here.
+    pub evaluation_time: Option<f64>,
+    /// Error against an accurate solution that is accepted, relative to an output's range.
+    pub tolerance: f64,
+
+    /// Integration method. None: chosen.
+    pub method: Option<Method>,
+    pub mode: Mode,
+    /// States that must be implicit; `*` and `?` are wildcards.
+    pub fast: Vec<String>,
+    /// States that must be explicit, likewise.
+    pub slow: Vec<String>,
+    pub jacobian: JacobianPolicy,
+    /// How far dropped entries may move an eigenvalue (Schiela, (5.1)): asks for sparsing. None: where it pays.
+    pub rho: Option<f64>,
+    pub watch: Watch,
+
+    pub run: Run,
+    pub limits: Limits,
+
+    /// Where to write what was decided, and why, as a page.
+    pub report: Option<PathBuf>,
+    /// Refuse if no plan is within the tolerance.
+    pub strict: bool,
+    /// Keep pinned or explicit rows even if they are unstable.
+    pub force: bool,
+    /// Show progress on a terminal.
+    pub progress: bool,
+}
+
+impl Options {
+    /// The defaults, for these files.
+    pub fn new(input: impl Into<PathBuf>, output: impl Into<PathBuf>, libraries: Libraries) -> Options {
+        Options {
+            input: input.into(),
+            output: output.into(),
+            libraries,
+            step: None,
+            substeps: 1,
+            budget: None,
+            evaluation_time: None,
+            tolerance: TOLERANCE,
+            method: None,
+            mode: Mode::default(),
+            fast: Vec::new(),
+            slow: Vec::new(),
+            jacobian: JacobianPolicy::default(),
+            rho: None,
+            watch: Watch::default(),
+            run: Run::default(),
+            limits: Limits::default(),
+            report: None,
+            strict: false,
+            force: false,
+            progress: false,
+        }
+    }
+}
+
+/// The runs that are studied.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Run {
+    /// Seconds. None: the FMU's own.
+    pub start: Option<f64>,
+    pub stop: Option<f64>,
+    /// Files of input signals, each a run of its own.
+    pub inputs: Vec<PathBuf>,
+    /// Start values by name, as text: their type is the variable's.
+    pub set: Vec<(String, String)>,
+    /// Runs that the builder invents besides. None: as many as it finds useful.
+    pub explore: Option<u32>,
+    /// Ranges of inputs and parameters in which it does so.
+    pub ranges: Vec<Range>,
+}
+
+/// Where a variable may be.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Range {
+    pub name: String,
+    pub low: f64,
+    pub high: f64,
+}
+
+/// What the builder itself may take.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limits {
+    /// Seconds that one request to the FMU's own code may run.
+    pub time: f64,
+    /// Bytes that the process with the FMU's code may have. None: the default.
+    pub memory: Option<u64>,
+    /// Processes at a time. None: as many as there are processors.
+    pub jobs: Option<u32>,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { time: TIME_LIMIT, memory: None, jobs: None }
+    }
+}
+
+/// A request to look into a Model-Exchange FMU.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InspectOptions {
+    pub input: PathBuf,
+    /// Where to draw the structure of the Jacobian.
+    pub svg: Option<PathBuf>,
+    pub run: Run,
+    pub limits: Limits,
+    pub progress: bool,
+}
+
+impl InspectOptions {
+    pub fn new(input: impl Into<PathBuf>) -> InspectOptions {
+        InspectOptions {
+            input: input.into(),
+            svg: None,
+            run: Run::default(),
+            limits: Limits::default(),
+            progress: false,
+        }
+    }
+}
+
+/// A request to measure the step time of a built FMU.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BenchOptions {
+    /// The Co-Simulation FMU to run.
+    pub fmu: PathBuf,
+    /// Steps to take. None: as many as fit in a few seconds.
+    pub steps: Option<u64>,
+    /// Seconds. None: the communication step.
+    pub deadline: Option<f64>,
+    /// Take the steps in real time.
+    pub pace: bool,
+    /// Run at real-time priority, where the system allows it.
+    pub realtime: bool,
+    pub inputs: Option<PathBuf>,
+    /// Where to write a page with the figures.
+    pub report: Option<PathBuf>,
+    pub limits: Limits,
+    pub progress: bool,
+}
+
+impl BenchOptions {
+    pub fn new(fmu: impl Into<PathBuf>) -> BenchOptions {
+        BenchOptions {
+            fmu: fmu.into(),
+            steps: None,
+            deadline: None,
+            pace: false,
+            realtime: false,
+            inputs: None,
+            report: None,
+            limits: Limits::default(),
+            progress: false,
+        }
+    }
+}
+
+/// What a communication step may cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Budget {
+    /// Seconds of computing time.
+    Time(f64),
+    /// Evaluations of the model.
+    Evaluations(f64),
+    /// A share of the communication step.
+    Share(f64),
+}
+
+/// Which states are implicit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// The choice that the objective prefers.
+    #[default]
+    Auto,
+    /// Some.
+    Mixed,
+    /// All.
+    Implicit,
+    /// None.
+    Explicit,
+}
+
+impl Mode {
+    pub const NAMES: [(&str, Mode); 4] = [
+        ("auto", Mode::Auto),
+        ("mixed", Mode::Mixed),
+        ("implicit", Mode::Implicit),
+        ("explicit", Mode::Explicit),
+    ];
+}
+
+/// When the Jacobian is renewed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum JacobianPolicy {
+    /// The choice that the objective prefers.
+    #[default]
+    Auto,
+    /// In every step.
+    Every,
+    /// A part in every step, in turn.
+    Rolling,
+    /// At the start, after events and parameter changes.
+    Frozen,
+}
+
+impl JacobianPolicy {
+    pub const NAMES: [(&str, JacobianPolicy); 4] = [
+        ("auto", JacobianPolicy::Auto),
+        ("every", JacobianPolicy::Every),
+        ("rolling", JacobianPolicy::Rolling),
+        ("frozen", JacobianPolicy::Frozen),
+    ];
+}
+
+/// What the FMU does when a step shows that its plan does not hold here.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Watch {
+    /// Mend the step as far as the plan allows, and report what cannot be mended.
+    #[default]
+    Act,
+    /// Report only.
+    Report,
+    /// Do not look.
+    Off,
+}
+
+impl Watch {
+    pub const NAMES: [(&str, Watch); 3] =
+        [("act", Watch::Act), ("report", Watch::Report), ("off", Watch::Off)];
+}
+
+/// Methods by the names of the command line; none of them: chosen.
+pub const METHODS: [(&str, Option<Method>); 2] = [("auto", None), ("lie", Some(Method::Lie))];
