@@ -1,8 +1,8 @@
 //! Why `fmu-build` refused: what was found, where, and what to do next.
 
 use crate::archive::ArchiveError;
-use crate::child::ChildError;
 use crate::inputs::InputError;
+use crate::lab::process::WorkerError;
 use std::io;
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ pub enum Error {
     )]
     NeedsTool { path: PathBuf },
     #[error(transparent)]
-    Child(#[from] ChildError),
+    Worker(#[from] WorkerError),
     #[error(transparent)]
     Inputs(#[from] InputError),
     /// A request that cannot be fulfilled, in full sentences.

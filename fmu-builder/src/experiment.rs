@@ -11,6 +11,7 @@ pub struct Experiment {
     pub stop: f64,
     pub settings: Vec<Setting>,
     /// Input file and its columns.
+    #[serde(with = "crate::lab::protocol::optional_path")]
     pub inputs: Option<PathBuf>,
     pub columns: Vec<Column>,
 }

@@ -5,7 +5,7 @@
 //! | `build` | the main job, top to bottom |
 //! | `source` | the FMU as it came, its description turned into the plan's tables |
 //! | `experiment`, `inputs` | the run that is studied |
-//! | `lab`, `child`, `worker/` | foreign code runs in a child process: study, trial runs, benchmark |
+//! | `lab/`, `worker/` | foreign code runs in a child process: study, trial runs, benchmark |
 //! | `structure/` | what the dependency graph decides: blocks, tears, colours |
 //! | `analysis/` | what the Jacobian decides: spectra, partitions, sparsing |
 //! | `decide/` | candidates, trials, the choice and its certificate |
@@ -19,7 +19,6 @@ pub mod analysis;
 pub mod archive;
 pub mod bench;
 pub mod build;
-pub mod child;
 pub mod cli;
 pub mod decide;
 pub mod error;

@@ -2,8 +2,8 @@
 
 use super::session::{Session, Signals, expect, said};
 use super::{Subject, timing};
-use crate::child::Reporter;
 use crate::experiment::{Experiment, Value};
+use crate::lab::Reporter;
 use fmu_runtime::inner::{Host, Inner, Instantiation, Kind, Log};
 use fmu_runtime::location;
 use fmu_runtime::plan::Plan;
@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Bench {
     /// The unpacked Co-Simulation FMU and its plan.
+    #[serde(with = "crate::lab::protocol::path")]
     pub root: PathBuf,
     pub plan: Plan,
     pub experiment: Experiment,
@@ -97,7 +98,7 @@ impl Bench {
                 break;
             }
             if k % 256 == 0 {
-                reporter.progress(k as f64 / self.steps as f64, "stepping");
+                reporter.progress(k as f64 / self.steps as f64);
                 if begin.elapsed().as_secs_f64() > self.patience {
                     break;
                 }

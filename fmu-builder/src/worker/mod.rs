@@ -8,8 +8,8 @@ mod simulate;
 mod study;
 mod timing;
 
-use crate::child::{self, Reporter};
 use crate::experiment::Experiment;
+use crate::lab::protocol::{self, Reporter, path};
 use fmu_runtime::plan::Plan;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -22,6 +22,7 @@ pub use study::{Declared, Sample, StructureFound, Studied, Study};
 /// The unpacked Model-Exchange FMU and the run to study.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Subject {
+    #[serde(with = "path")]
     pub root: PathBuf,
     /// Its names, references and limits; Jacobian and elimination are filled in by whoever decides them.
     pub plan: Plan,
@@ -60,7 +61,7 @@ pub fn serve_if_asked() {
 
 /// The hidden `worker` command.
 pub fn serve(request: &Path) -> ExitCode {
-    child::serve(request, |request: Request, reporter: &mut Reporter| {
+    protocol::serve(request, |request: Request, reporter: &mut Reporter| {
         Ok(match request {
             Request::Study(study) => Answer::Study(Box::new(study.answer(reporter)?)),
             Request::Simulate(simulate) => Answer::Simulate(simulate.answer(reporter)?),

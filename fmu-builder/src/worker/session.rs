@@ -3,9 +3,9 @@
 //! Every failure becomes a sentence for the user; the FMU's own last messages are part of it.
 
 use super::Subject;
-use crate::child::Reporter;
 use crate::experiment::{Column, Experiment, Signal, Value};
 use crate::inputs::InputTable;
+use crate::lab::Reporter;
 use fmu_runtime::inner::{EventInfo, Host, Inner, Instantiation, Kind, LoadError, Log};
 use fmu_runtime::location;
 use fmu_runtime::status::Status;

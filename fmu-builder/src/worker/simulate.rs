@@ -3,8 +3,8 @@
 
 use super::Subject;
 use super::session::{self, Signals, instantiate, said};
-use crate::child::Reporter;
 use crate::experiment::Value;
+use crate::lab::Reporter;
 use fmu_runtime::instance::Instance;
 use serde::{Deserialize, Serialize};
 use std::ffi::CString;
@@ -83,7 +83,7 @@ impl Simulate {
                 result.trajectory.push(watched);
             }
             if k % 1024 == 0 {
-                reporter.progress(k as f64 / self.steps as f64, "trying a plan");
+                reporter.progress(k as f64 / self.steps as f64);
             }
         }
         (result.events, result.carried_events) = instance.event_counts();

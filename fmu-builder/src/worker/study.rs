@@ -7,8 +7,8 @@ use super::probe::{ONE_BY_ONE, Prober};
 use super::reference::{Halt, Reference};
 use super::session::{Session, expect, said};
 use super::timing;
-use crate::child::Reporter;
 use crate::experiment::Value;
+use crate::lab::Reporter;
 use crate::structure::plan_parts;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
@@ -110,7 +110,7 @@ impl Study {
         let mut events_seen = 0;
         reporter.phase("the accurate run (fmi2GetDerivatives)");
         for (i, &target) in self.grid.iter().enumerate() {
-            reporter.progress(i as f64 / self.grid.len() as f64, "running the model accurately");
+            reporter.progress(i as f64 / self.grid.len() as f64);
             match run.advance(&mut session, target) {
                 Ok(()) => {}
                 Err(Halt::OutOfTime) => {

@@ -1,30 +1,41 @@
-//! The lab: asks the worker, shows progress, keeps the time limit.
+//! The lab: the boundary between the builder and foreign code, which runs in a child process.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `mod` | asks one worker after the other, shows progress, keeps the limits |
+//! | `process` | starts a worker, waits for its answer, ends it with everything that it started |
+//! | `protocol` | what the two processes say to each other, and how it is encoded |
+//!
+//! What the worker does with a request is in `worker/`, beside this folder.
 
-use crate::child::{Child, ChildError};
+pub mod process;
+pub mod protocol;
+
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::worker::{Answer, Bench, Measured, Request, Simulate, Simulated, Studied, Study};
-use std::cell::Cell;
+use process::{Limits, Process, WorkerError};
+pub use protocol::Reporter;
 use std::path::PathBuf;
 use std::time::Duration;
 
 pub struct Lab {
-    child: Child,
-    limit: Duration,
+    process: Process,
+    limits: Limits,
     scratch: PathBuf,
     progress: Progress,
-    asked: Cell<u32>,
 }
 
 impl Lab {
+    /// One request may take `limit` seconds; the workers' folders are made in `scratch`.
     pub fn new(limit: f64, scratch: PathBuf, progress: Progress) -> Result<Lab, Error> {
-        let limit = Duration::from_secs_f64(limit.min(1e6));
-        Ok(Lab { child: Child::new()?, limit, scratch, progress, asked: Cell::new(0) })
+        let limits = Limits { time: Duration::from_secs_f64(limit.min(1e6)) };
+        Ok(Lab { process: Process::new()?, limits, scratch, progress })
     }
 
     /// Seconds that one request may take.
     pub fn limit(&self) -> f64 {
-        self.limit.as_secs_f64()
+        self.limits.time.as_secs_f64()
     }
 
     pub fn study(&self, study: Study) -> Result<Studied, Error> {
@@ -50,13 +61,8 @@ impl Lab {
 
     fn ask(&self, stage: &str, request: Request) -> Result<Answer, Error> {
         self.progress.stage(stage);
-        let number = self.asked.replace(self.asked.get() + 1);
-        let folder = self.scratch.join(format!("worker-{number}"));
-        std::fs::create_dir(&folder).map_err(Error::io("make", &folder))?;
-        let answer =
-            self.child.run(&request, self.limit, &folder, |status| self.progress.fraction(status.fraction));
-        let _ = std::fs::remove_dir_all(&folder);
-        Ok(answer?)
+        let watch = |fraction| self.progress.fraction(fraction);
+        Ok(self.process.run(&request, &self.limits, &self.scratch, watch)?)
     }
 
     pub fn finish(&self) {
@@ -65,5 +71,5 @@ impl Lab {
 }
 
 fn mismatch() -> Error {
-    ChildError::Garbled { what: "the answer", reason: "it answers another question".into() }.into()
+    WorkerError::Garbled { what: "the answer", reason: "it answers another question".into() }.into()
 }

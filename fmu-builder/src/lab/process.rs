@@ -1,0 +1,382 @@
+//! Run foreign native code in a process of its own: an FMU may crash, hang or print, and we must not.
+//!
+//! The worker is our own executable, started again as `fmu-build worker REQUEST` in an empty folder that is also its
+//! working directory. Before each risky call it says what it is about to do, so that the message can name it. What the FMU
+//! prints goes to files that we hold open, whatever the FMU does to their names; a child that prints megabytes never
+//! blocks on a full pipe.
+//!
+//! The worker leads a process group of its own, and the whole group is killed at the end: nothing that an FMU starts
+//! stays behind, unless it leaves the group on purpose. If we die, the worker notices within a second that it has
+//! a new parent, and ends itself and its group.
+
+use super::protocol::{Envelope, Message, REQUEST, decode, encode, receive};
+use crate::quantity::format_duration;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, PipeReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::{Duration, Instant};
+
+/// What one request may take.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    pub time: Duration,
+}
+
+/// How a worker is started.
+#[derive(Debug, Clone)]
+pub struct Process {
+    executable: PathBuf,
+    /// What stands before the path of the request.
+    arguments: Vec<OsString>,
+}
+
+impl Process {
+    /// This executable, with the hidden command `worker`.
+    pub fn new() -> Result<Process, WorkerError> {
+        let executable = std::env::current_exe()
+            .map_err(|source| WorkerError::Start { executable: "fmu-build".into(), source })?;
+        Ok(Process::with_executable(executable, ["worker"]))
+    }
+
+    /// Another executable; the path of the request is its last argument.
+    pub fn with_executable<A: Into<OsString>>(
+        executable: impl Into<PathBuf>,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Process {
+        let arguments = arguments.into_iter().map(Into::into).collect();
+        Process { executable: executable.into(), arguments }
+    }
+
+    /// Have a worker answer `request`, telling `watch` now and then how much is done, from 0 to 1. Paths in the request must be absolute:
+    /// the worker has a working directory of its own, in `scratch`.
+    pub fn run<Req: Serialize, Res: DeserializeOwned>(
+        &self,
+        request: &Req,
+        limits: &Limits,
+        scratch: &Path,
+        mut watch: impl FnMut(f64),
+    ) -> Result<Res, WorkerError> {
+        let trouble = |source| WorkerError::Scratch { folder: scratch.into(), source };
+        let made = tempfile::Builder::new().prefix("worker-").tempdir_in(scratch).map_err(trouble)?;
+        let folder = fs::canonicalize(made.path()).map_err(trouble)?;
+        let request = encode(&Envelope { request })
+            .map_err(|reason| WorkerError::Garbled { what: "the request", reason })?;
+        fs::write(folder.join(REQUEST), request).map_err(trouble)?;
+        let printed = Printed::new(&folder).map_err(trouble)?;
+        let (answers, pipe) = io::pipe().map_err(trouble)?;
+
+        // The pipe's writing end is closed on our side when the command is dropped: the reader sees the worker's end.
+        let process = Command::new(&self.executable)
+            .args(&self.arguments)
+            .arg(folder.join(REQUEST))
+            .current_dir(&folder)
+            .stdin(pipe)
+            .stdout(printed.stdout.try_clone().map_err(trouble)?)
+            .stderr(printed.stderr.try_clone().map_err(trouble)?)
+            .own_group()
+            .spawn()
+            .map_err(|source| WorkerError::Start { executable: self.executable.clone(), source })?;
+        let mut conversation = Conversation {
+            process: Running(process),
+            messages: listen(answers),
+            phase: String::new(),
+            answer: None,
+        };
+        let end = conversation.wait(limits, &printed, &mut watch).map_err(trouble)?;
+        // A complete answer counts, even if the FMU's library crashed or hung while it was unloaded.
+        if let Some(answer) = conversation.answer {
+            return answer;
+        }
+        let phase = conversation.phase;
+        Err(match end {
+            End::TimedOut => WorkerError::TimedOut { limit: limits.time, phase },
+            End::Flooded(bytes) => WorkerError::Flooded { bytes, phase },
+            End::Exited(status) => match crash(status) {
+                Some(signal) => WorkerError::Crashed { signal, phase },
+                None => WorkerError::Exited { code: status.code(), phase, tail: printed.tail() },
+            },
+        })
+    }
+}
+
+/// Why a worker gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerError {
+    #[error("cannot start {}: {source}", executable.display())]
+    Start { executable: PathBuf, source: io::Error },
+    #[error("cannot work in {}: {source}", folder.display())]
+    Scratch { folder: PathBuf, source: io::Error },
+    #[error(
+        "the FMU crashed with {signal} {}; check that it runs in another tool, or try other values with --set and --inputs",
+        at(phase)
+    )]
+    Crashed { signal: String, phase: String },
+    #[error(
+        "the FMU did not return within {} {}; give it more with --time-limit, or shorten the run with --stop",
+        format_duration(limit.as_secs_f64()), at(phase)
+    )]
+    TimedOut { limit: Duration, phase: String },
+    #[error("the FMU printed more than {bytes} bytes {} and was stopped; switch its logging off", at(phase))]
+    Flooded { bytes: u64, phase: String },
+    #[error(
+        "the FMU ended its process ({}) {}; check that it runs in another tool{}",
+        code.map_or("no exit code".to_string(), |code| format!("exit code {code}")), at(phase), said(tail)
+    )]
+    Exited { code: Option<i32>, phase: String, tail: String },
+    #[error("{message}")]
+    Refused { message: String },
+    #[error("{what} could not be passed between the processes ({reason}); please report this")]
+    Garbled { what: &'static str, reason: String },
+}
+
+fn at(phase: &str) -> String {
+    if phase.is_empty() { "before its first call".into() } else { format!("in {}", clean(phase)) }
+}
+
+fn said(tail: &str) -> String {
+    if tail.is_empty() { String::new() } else { format!(". Its last words:\n{tail}") }
+}
+
+/// Control characters, such as those that move a terminal's cursor, are not passed on.
+fn clean(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect()
+}
+
+/// What the FMU prints. We hold the files; their names are the FMU's to change.
+struct Printed {
+    stdout: File,
+    stderr: File,
+}
+
+impl Printed {
+    fn new(folder: &Path) -> io::Result<Printed> {
+        let file = |name| File::options().read(true).append(true).create_new(true).open(folder.join(name));
+        Ok(Printed { stdout: file("stdout.txt")?, stderr: file("stderr.txt")? })
+    }
+
+    fn bytes(&self) -> u64 {
+        [&self.stdout, &self.stderr]
+            .iter()
+            .filter_map(|file| file.metadata().ok())
+            .map(|about| about.len())
+            .sum()
+    }
+
+    /// The last words: from stderr, or from stdout, where some tools log.
+    fn tail(&self) -> String {
+        let tails = [&self.stderr, &self.stdout].map(|file| tail(file).unwrap_or_default());
+        tails.into_iter().find(|tail| !tail.is_empty()).unwrap_or_default()
+    }
+}
+
+/// Ten lines at most, of the last two kilobytes, without control characters.
+fn tail(mut file: &File) -> io::Result<String> {
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(2048)))?;
+    let mut bytes = Vec::new();
+    file.take(2048).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let lines = text.lines().map(|line| clean(line).trim_end().to_string());
+    let lines: Vec<String> = lines.filter(|line| !line.is_empty()).collect();
+    Ok(lines[lines.len().saturating_sub(10)..].join("\n"))
+}
+
+enum End {
+    Exited(ExitStatus),
+    TimedOut,
+    Flooded(u64),
+}
+
+/// Enough for any log that a person would read; a child in a printing loop must not fill the disk.
+const PRINT_LIMIT: u64 = 256 << 20;
+/// After the answer, what a library may take to unload.
+const UNLOAD_LIMIT: Duration = Duration::from_secs(2);
+/// After its end, how long we look for what a worker still had to say: a process that it left behind may hold the pipe.
+const LAST_WORDS_LIMIT: Duration = Duration::from_secs(1);
+/// The worker's end and what it printed are looked at this often; a message is seen at once.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Messages as they come. The thread ends with the pipe, or when nobody listens any more.
+fn listen(mut pipe: PipeReader) -> Receiver<io::Result<Vec<u8>>> {
+    // Few in advance: a worker that talks without end waits, and takes no memory.
+    let (sender, receiver) = sync_channel(16);
+    std::thread::spawn(move || {
+        loop {
+            let message = match receive(&mut pipe) {
+                Ok(Some(message)) => Ok(message),
+                Ok(None) => return,
+                Err(error) => Err(error),
+            };
+            let last = message.is_err();
+            if sender.send(message).is_err() || last {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+struct Conversation<Res> {
+    process: Running,
+    messages: Receiver<io::Result<Vec<u8>>>,
+    phase: String,
+    answer: Option<Result<Res, WorkerError>>,
+}
+
+impl<Res: DeserializeOwned> Conversation<Res> {
+    fn wait(&mut self, limits: &Limits, printed: &Printed, watch: &mut impl FnMut(f64)) -> io::Result<End> {
+        let start = Instant::now();
+        let mut answered: Option<Instant> = None;
+        loop {
+            let rest = limits.time.saturating_sub(start.elapsed());
+            self.hear(PAUSE.min(rest), watch);
+            if self.answer.is_some() && answered.is_none() {
+                answered = Some(Instant::now());
+            }
+            if let Some(status) = self.process.0.try_wait()? {
+                let end = Instant::now();
+                while self.answer.is_none() && end.elapsed() < LAST_WORDS_LIMIT && self.hear(PAUSE, watch) {}
+                return Ok(End::Exited(status));
+            }
+            if printed.bytes() > PRINT_LIMIT {
+                return Ok(End::Flooded(PRINT_LIMIT));
+            }
+            let unloading = answered.is_some_and(|at| at.elapsed() >= UNLOAD_LIMIT);
+            if unloading || start.elapsed() >= limits.time {
+                return Ok(End::TimedOut);
+            }
+        }
+    }
+
+    /// Take in one message, or let some time pass. False: there will be no more.
+    fn hear(&mut self, patience: Duration, watch: &mut impl FnMut(f64)) -> bool {
+        let garbled = |reason| Err(WorkerError::Garbled { what: "the answer", reason });
+        let message = match self.messages.recv_timeout(patience) {
+            Ok(Ok(message)) => decode(&message),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(RecvTimeoutError::Timeout) => return true,
+            Err(RecvTimeoutError::Disconnected) => {
+                std::thread::sleep(patience); // the worker is about to end
+                return false;
+            }
+        };
+        match message {
+            // The first answer counts.
+            _ if self.answer.is_some() => {}
+            Ok(Message::Phase(phase)) => self.phase = phase,
+            Ok(Message::Progress(fraction)) => watch(fraction),
+            Ok(Message::Done(answer)) => self.answer = Some(Ok(answer)),
+            Ok(Message::Refused(message)) => self.answer = Some(Err(WorkerError::Refused { message })),
+            Err(reason) => self.answer = Some(garbled(reason)),
+        }
+        true
+    }
+}
+
+/// A worker that does not outlive its value, nor does anything in its process group.
+struct Running(Child);
+
+impl Drop for Running {
+    /// Kill, and wait for the end of it, but not for ever: a process that hangs in the kernel (a dead network
+    /// drive) cannot be killed, and is left behind.
+    fn drop(&mut self) {
+        kill_group(&mut self.0);
+        let start = Instant::now();
+        while matches!(self.0.try_wait(), Ok(None)) && start.elapsed() < Duration::from_secs(5) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+trait OwnGroup {
+    fn own_group(&mut self) -> &mut Command;
+}
+
+#[cfg(unix)]
+impl OwnGroup for Command {
+    fn own_group(&mut self) -> &mut Command {
+        std::os::unix::process::CommandExt::process_group(self, 0)
+    }
+}
+
+#[cfg(not(unix))]
+impl OwnGroup for Command {
+    fn own_group(&mut self) -> &mut Command {
+        self
+    }
+}
+
+#[cfg(unix)]
+fn kill_group(process: &mut Child) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    // The group bears the number of its leader, and keeps it as long as it has members.
+    if let Some(group) = i32::try_from(process.id()).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+}
+
+#[cfg(not(unix))]
+fn kill_group(process: &mut Child) {
+    let _ = process.kill();
+}
+
+/// The name of what killed the process; `None` if it ended by itself.
+#[cfg(unix)]
+fn crash(status: ExitStatus) -> Option<String> {
+    use std::os::unix::process::ExitStatusExt;
+    // These numbers are the same on Linux and macOS, except for SIGBUS.
+    let bus = if cfg!(target_os = "linux") { 7 } else { 10 };
+    status.signal().map(|signal| match signal {
+        4 => "SIGILL (illegal instruction)".into(),
+        5 => "SIGTRAP (trap)".into(),
+        6 => "SIGABRT (it aborted itself)".into(),
+        8 => "SIGFPE (arithmetic error)".into(),
+        9 => "SIGKILL (killed from outside, perhaps for want of memory)".into(),
+        11 => "SIGSEGV (segmentation fault)".into(),
+        13 => "SIGPIPE (broken pipe)".into(),
+        15 => "SIGTERM (ended from outside)".into(),
+        other if other == bus => "SIGBUS (bad memory access)".into(),
+        other => format!("signal {other}"),
+    })
+}
+
+#[cfg(not(unix))]
+fn crash(status: ExitStatus) -> Option<String> {
+    match status.code().map(|code| code as u32) {
+        Some(0xC000_0005) => Some("an access violation".into()),
+        Some(0xC000_00FD) => Some("a stack overflow".into()),
+        Some(0xC000_0094) => Some("an integer division by zero".into()),
+        Some(0xC000_0374) => Some("a heap corruption".into()),
+        Some(code) if code >= 0xC000_0000 => Some(format!("exception {code:#x}")),
+        _ => None,
+    }
+}
+
+/// The worker's side: an orphan whose FMU never returns would run for ever.
+#[cfg(unix)]
+pub fn end_with_parent() {
+    use rustix::process::{Signal, getpgrp, getpid, kill_process_group};
+    use std::os::unix::process::parent_id;
+    let parent = parent_id();
+    std::thread::spawn(move || {
+        while parent_id() == parent {
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        if getpgrp() == getpid() {
+            let _ = kill_process_group(getpgrp(), Signal::KILL);
+        }
+        std::process::exit(1);
+    });
+}
+
+#[cfg(not(unix))]
+pub fn end_with_parent() {}
+
+#[cfg(all(test, unix))]
+#[allow(clippy::unwrap_used)]
+mod tests;
