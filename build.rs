@@ -10,8 +10,14 @@ use std::process::Command;
 fn main() {
     let root = PathBuf::from(env("CARGO_MANIFEST_DIR"));
     let out = PathBuf::from(env("OUT_DIR"));
-    for folder in ["fmu-runtime/src", "fmu-runtime/Cargo.toml", "reference-fmus", "Cargo.toml", "Cargo.lock"]
-    {
+    for folder in [
+        "fmi2-types",
+        "fmu-runtime/src",
+        "fmu-runtime/Cargo.toml",
+        "reference-fmus",
+        "Cargo.toml",
+        "Cargo.lock",
+    ] {
         println!("cargo:rerun-if-changed={}", root.join(folder).display());
     }
     // One target folder for both: they share dependencies and profile.
@@ -34,8 +40,8 @@ fn main() {
     };
     let bindings = cbindgen::Builder::new()
         .with_config(config)
-        .with_src(root.join("fmu-runtime/src/status.rs"))
-        .with_src(root.join("fmu-runtime/src/inner.rs"))
+        .with_src(root.join("fmi2-types/src/status.rs"))
+        .with_src(root.join("fmi2-types/src/callbacks.rs"))
         .with_src(root.join("fmu-runtime/src/ffi.rs"))
         .generate()
         .expect("the C header cannot be generated");

@@ -1,7 +1,8 @@
-//! A small importer: an exported FMU through its C functions, and nothing else of ours.
+//! A small importer: an exported FMU through its C functions.
 #![allow(unsafe_code)]
 
 use crate::util::unzip;
+use fmi2_types::{Callbacks, Logger, Status};
 use model_description::{Kind, ModelDescription};
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::{Path, PathBuf};
@@ -9,12 +10,12 @@ use std::ptr;
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
-pub const OK: i32 = 0;
-pub const WARNING: i32 = 1;
-pub const DISCARD: i32 = 2;
-pub const ERROR: i32 = 3;
+pub const OK: i32 = Status::Ok as i32;
+pub const WARNING: i32 = Status::Warning as i32;
+pub const DISCARD: i32 = Status::Discard as i32;
+pub const ERROR: i32 = Status::Error as i32;
 
-pub const CO_SIMULATION: i32 = 1;
+pub const CO_SIMULATION: i32 = fmi2_types::Kind::CoSimulation as i32;
 
 type C = *mut c_void;
 type Refs = *const u32;
@@ -71,34 +72,20 @@ functions! {
     fmi2GetStringStatus(C, i32, *mut *const c_char) -> i32;
 }
 
-#[repr(C)]
-pub struct Callbacks {
-    logger: unsafe extern "C" fn(C, *const c_char, i32, *const c_char, *const c_char, *const c_char),
-    allocate: Option<unsafe extern "C" fn(usize, usize) -> C>,
-    free: Option<unsafe extern "C" fn(C)>,
-    step_finished: Option<unsafe extern "C" fn(C, i32)>,
-    environment: *const Log,
-}
-
 type Log = Mutex<Vec<(i32, String)>>;
 
-/// FMI's logger is variadic; on the platforms of these tests one pointer travels just as a named argument does.
-/// The runtime's format is always `%s`; a model's own formats are kept unexpanded.
+/// A logger that takes no variable arguments, as hosts have that are not written in C: what it is given as format is
+/// the message, with each `%` doubled. (FMI's logger is variadic; on the platforms of these tests the same convention.)
 unsafe extern "C" fn log(
     environment: C,
     _: *const c_char,
     status: i32,
     _: *const c_char,
     format: *const c_char,
-    argument: *const c_char,
 ) {
-    // SAFETY: the environment is the log of a living instance, the strings are C strings.
-    unsafe {
-        let format = CStr::from_ptr(format);
-        let text = if format == c"%s" { CStr::from_ptr(argument) } else { format };
-        let log = &*environment.cast::<Log>();
-        log.lock().unwrap().push((status, text.to_string_lossy().into_owned()));
-    }
+    // SAFETY: the environment is the log of a living instance, the format a C string.
+    let (log, format) = unsafe { (&*environment.cast::<Log>(), CStr::from_ptr(format)) };
+    log.lock().unwrap().push((status, format.to_string_lossy().replace("%%", "%")));
 }
 
 /// An unpacked FMU.
@@ -160,11 +147,10 @@ impl Exported {
         let (name, guid, location) = (text(name), text(guid), text(location));
         let log_of_instance = Box::new(Log::default());
         let callbacks = Box::new(Callbacks {
-            logger: log,
-            allocate: None,
-            free: None,
-            step_finished: None,
-            environment: &raw const *log_of_instance,
+            // SAFETY: the same calling convention, see `log`.
+            logger: Some(unsafe { std::mem::transmute::<*const (), Logger>(log as *const ()) }),
+            environment: (&raw const *log_of_instance).cast_mut().cast(),
+            ..Callbacks::NONE
         });
         // SAFETY: strings and callbacks live long enough; the callbacks as long as the instance.
         let component = unsafe {

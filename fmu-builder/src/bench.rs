@@ -11,8 +11,8 @@ use crate::quantity::format_duration;
 use crate::report;
 use crate::summary::{StepTime, count, warning_lines};
 use crate::worker::Bench;
-use fmu_runtime::location::PLAN;
 use fmu_runtime::plan::{Plan, Quantity, Role};
+use fmu_runtime::resources::PLAN;
 use serde::Serialize;
 
 #[derive(Clone, Debug, Serialize)]

@@ -3,7 +3,7 @@
 use crate::Libraries;
 use crate::archive::{self, Content, Entry};
 use crate::error::Error;
-use fmu_runtime::location;
+use fmu_runtime::resources;
 use std::path::{Path, PathBuf};
 
 /// Write the model, or list them all. Returns what to tell the user.
@@ -20,7 +20,7 @@ pub fn example(name: Option<&str>, output: Option<&Path>, libraries: Libraries) 
         .map(|(name, content)| Entry { name, content: Content::Bytes(content), executable: false })
         .collect();
     entries.push(Entry {
-        name: location::library(&export.identifier).to_string_lossy().replace('\\', "/"),
+        name: resources::library(&export.identifier).to_string_lossy().replace('\\', "/"),
         content: Content::Bytes(libraries.reference.to_vec()),
         executable: true,
     });

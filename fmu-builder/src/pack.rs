@@ -5,8 +5,8 @@
 use crate::archive::{self, Content, Entry};
 use crate::error::Error;
 use crate::source::Source;
-use fmu_runtime::location::{self, INNER, PLAN};
 use fmu_runtime::plan::{Diagnostic, Plan, Quantity};
+use fmu_runtime::resources::{self, INNER, PLAN};
 use model_description::{CoSimulation, DiagnosticKind};
 use std::path::Path;
 
@@ -114,7 +114,7 @@ pub fn pack(
     let mut entries = vec![
         bytes("modelDescription.xml".into(), source.description.into_co_simulation(&request)),
         Entry {
-            name: location::library(&identifier).to_string_lossy().replace('\\', "/"),
+            name: resources::library(&identifier).to_string_lossy().replace('\\', "/"),
             content: Content::Bytes(runtime.to_vec()),
             executable: true,
         },

@@ -6,10 +6,10 @@ use crate::experiment::{Column, Experiment, Setting, Signal, Value};
 use crate::inputs::InputTable;
 use crate::options::Run;
 use crate::worker::{Declared, Subject};
-use fmu_runtime::location;
 use fmu_runtime::plan::{
     self, Elimination, Events, Jacobian, Method, Model, Plan, Policy, States, Step, Table, Variables,
 };
+use fmu_runtime::resources;
 use model_description::{
     Causality, Dependencies, DependencyKind, Kind, ModelDescription, ScalarVariable, Variability,
 };
@@ -53,7 +53,7 @@ impl Source {
         if exchange.needs_execution_tool {
             return Err(Error::NeedsTool { path: path.into() });
         }
-        let library = location::library(&exchange.model_identifier);
+        let library = resources::library(&exchange.model_identifier);
         if !root.join(&library).is_file() {
             let mut found: Vec<String> = archive
                 .entries
@@ -64,7 +64,7 @@ impl Source {
                 .collect();
             found.truncate(8);
             let wanted = library.to_string_lossy().into_owned();
-            return Err(Error::NoBinary { path: path.into(), wanted, platform: location::PLATFORM, found });
+            return Err(Error::NoBinary { path: path.into(), wanted, platform: resources::PLATFORM, found });
         }
         let state_variables = description.states().iter().map(|state| state.state).collect();
         Ok(Source { path: path.into(), description, archive, scratch, state_variables })

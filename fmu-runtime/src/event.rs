@@ -6,7 +6,7 @@
 //! beginning of the next communication step and counted.
 
 use crate::fault::Fault;
-use crate::inner::EventInfo;
+use crate::fmi::EventInfo;
 use crate::integrator::Integrator;
 use crate::plan::Policy;
 

@@ -1,13 +1,16 @@
-//! The C interface of the exported FMU. One of the two files with `unsafe`.
+//! The C interface of the exported FMU.
+//!
+//! For every entry FMI's own contract holds: a component is null or came from [`fmi2Instantiate`] and was not freed,
+//! no other call on it is running, and an array has as many elements as its count says.
 //!
 //! Every entry does three things: make slices of the pointers, guard against panics, call a method of
 //! [`Instance`]. No panic crosses into C, and a null pointer where there must be something is `fmi2Error`.
 #![allow(unsafe_code, non_snake_case)]
 
-use crate::inner::Callbacks;
+use crate::fmi::{Callbacks, Fmu2, Host, Instantiation, Kind};
 use crate::instance::Instance;
-use crate::location::{self, PLAN};
 use crate::memory;
+use crate::resources::{self, INNER, PLAN};
 use crate::status::Status;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -15,8 +18,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::{ptr, slice};
 
-/// `fmi2CoSimulation`
-const CO_SIMULATION: i32 = 1;
 /// `fmi2LastSuccessfulTime`, `fmi2Terminated`
 const LAST_SUCCESSFUL_TIME: i32 = 2;
 const TERMINATED: i32 = 3;
@@ -54,8 +55,11 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// A panic reaching C would abort the host. It becomes `fmi2Fatal` instead, now and on every later call.
-fn guard(instance: *mut c_void, call: impl FnOnce(&mut Instance) -> Status) -> Status {
-    // SAFETY: FMI promises null or a pointer from `fmi2Instantiate`, and no concurrent call on it.
+///
+/// # Safety
+/// `instance` is null or came from `fmi2Instantiate`, and no other call on it is running.
+unsafe fn guard(instance: *mut c_void, call: impl FnOnce(&mut Instance) -> Status) -> Status {
+    // SAFETY: promised by the caller.
     let Some(instance) = (unsafe { instance.cast::<Instance>().as_mut() }) else { return Status::Error };
     if instance.poisoned() {
         return Status::Fatal;
@@ -156,14 +160,7 @@ pub unsafe extern "C" fn fmi2Instantiate(
     // SAFETY: promised by the caller.
     let (name, guid, location, callbacks) =
         unsafe { (text(instance_name), text(guid), text(resource_location), functions.as_ref().copied()) };
-    let nobody = Callbacks {
-        logger: None,
-        allocate_memory: None,
-        free_memory: None,
-        step_finished: None,
-        environment: ptr::null_mut(),
-    };
-    let callbacks = callbacks.unwrap_or(nobody);
+    let callbacks = callbacks.unwrap_or(Callbacks::NONE);
     let refuse = |message: &str| {
         let name = name.unwrap_or(c"");
         callbacks.log(name, Status::Error, c"logStatusError", format_args!("{message}"));
@@ -172,26 +169,34 @@ pub unsafe extern "C" fn fmi2Instantiate(
     let Some(name) = name.filter(|name| !name.is_empty()) else {
         return refuse("fmi2Instantiate needs an instance name");
     };
-    if fmu_type != CO_SIMULATION {
+    if fmu_type != Kind::CoSimulation as i32 {
         return refuse("this FMU is for Co-Simulation only");
     }
     let Some(guid) = guid else { return refuse("fmi2Instantiate needs the GUID") };
     let made = catch_unwind(AssertUnwindSafe(|| {
-        let given = location.map(|location| location::path_from_uri(&location.to_string_lossy()));
+        let given = location.map(|location| resources::path_from_uri(&location.to_string_lossy()));
         let holds_plan = |folder: &PathBuf| folder.join(PLAN).is_file();
         let resources = given.clone().filter(holds_plan).or_else(|| own_resources().filter(holds_plan));
         let Some(resources) = resources.as_deref().or(given.as_deref()) else {
             return Err("no resource location was given and none could be found".to_string());
         };
         let resources = std::path::absolute(resources).unwrap_or_else(|_| Path::new(resources).to_path_buf());
-        Instance::new(
-            &name.to_string_lossy(),
-            &guid.to_string_lossy(),
-            &resources,
-            callbacks,
-            visible != 0,
-            logging_on != 0,
-        )
+        let plan = resources::read_plan(&resources, &guid.to_string_lossy())?;
+        let root = resources.join(INNER);
+        let name = name.to_string_lossy();
+        let request = Instantiation {
+            kind: Kind::ModelExchange,
+            name: &name,
+            guid: &plan.model.inner_guid,
+            resources: &resources::uri_from_path(&root.join("resources")),
+            visible: visible != 0,
+            logging: logging_on != 0,
+        };
+        let library = root.join(resources::library(&plan.model.identifier));
+        // SAFETY: the importer asks for this FMU, so it trusts the model inside.
+        let inner = unsafe { Fmu2::load(&library, Host::Callbacks(callbacks), &request) };
+        let inner = inner.map_err(|error| error.to_string())?;
+        Instance::with_inner(&name, plan, inner, callbacks, logging_on != 0)
     }));
     match made {
         Ok(Ok(instance)) => Box::into_raw(Box::new(instance)).cast(),
@@ -222,11 +227,18 @@ pub unsafe extern "C" fn fmi2SetDebugLogging(
 ) -> Status {
     // SAFETY: promised by the caller.
     let Some(categories) = (unsafe { input(categories, n_categories) }) else { return Status::Error };
-    guard(c, |it| it.set_debug_logging(logging_on != 0, categories))
+    // SAFETY: likewise.
+    let categories: Option<Vec<&CStr>> =
+        categories.iter().map(|&category| unsafe { text(category) }).collect();
+    let Some(categories) = categories else { return Status::Error };
+    // SAFETY: likewise.
+    unsafe { guard(c, |it| it.set_debug_logging(logging_on != 0, &categories)) }
 }
 
+/// # Safety
+/// `c` is null or came from `fmi2Instantiate`, and no other call on it is running.
 #[unsafe(no_mangle)]
-pub extern "C" fn fmi2SetupExperiment(
+pub unsafe extern "C" fn fmi2SetupExperiment(
     c: *mut c_void,
     tolerance_defined: i32,
     tolerance: f64,
@@ -236,27 +248,40 @@ pub extern "C" fn fmi2SetupExperiment(
 ) -> Status {
     let tolerance = (tolerance_defined != 0).then_some(tolerance);
     let stop = (stop_time_defined != 0).then_some(stop_time);
-    guard(c, |it| it.setup_experiment(tolerance, start_time, stop))
+    // SAFETY: promised by the caller.
+    unsafe { guard(c, |it| it.setup_experiment(tolerance, start_time, stop)) }
 }
 
+/// # Safety
+/// `c` is null or came from `fmi2Instantiate`, and no other call on it is running.
 #[unsafe(no_mangle)]
-pub extern "C" fn fmi2EnterInitializationMode(c: *mut c_void) -> Status {
-    guard(c, Instance::enter_initialization_mode)
+pub unsafe extern "C" fn fmi2EnterInitializationMode(c: *mut c_void) -> Status {
+    // SAFETY: promised by the caller.
+    unsafe { guard(c, Instance::enter_initialization_mode) }
 }
 
+/// # Safety
+/// `c` is null or came from `fmi2Instantiate`, and no other call on it is running.
 #[unsafe(no_mangle)]
-pub extern "C" fn fmi2ExitInitializationMode(c: *mut c_void) -> Status {
-    guard(c, Instance::exit_initialization_mode)
+pub unsafe extern "C" fn fmi2ExitInitializationMode(c: *mut c_void) -> Status {
+    // SAFETY: promised by the caller.
+    unsafe { guard(c, Instance::exit_initialization_mode) }
 }
 
+/// # Safety
+/// `c` is null or came from `fmi2Instantiate`, and no other call on it is running.
 #[unsafe(no_mangle)]
-pub extern "C" fn fmi2Terminate(c: *mut c_void) -> Status {
-    guard(c, Instance::terminate)
+pub unsafe extern "C" fn fmi2Terminate(c: *mut c_void) -> Status {
+    // SAFETY: promised by the caller.
+    unsafe { guard(c, Instance::terminate) }
 }
 
+/// # Safety
+/// `c` is null or came from `fmi2Instantiate`, and no other call on it is running.
 #[unsafe(no_mangle)]
-pub extern "C" fn fmi2Reset(c: *mut c_void) -> Status {
-    guard(c, Instance::reset)
+pub unsafe extern "C" fn fmi2Reset(c: *mut c_void) -> Status {
+    // SAFETY: promised by the caller.
+    unsafe { guard(c, Instance::reset) }
 }
 
 // The accessors are written out, since cbindgen reads no macros: the C header must have them.
@@ -269,7 +294,8 @@ pub unsafe extern "C" fn fmi2GetReal(c: *mut c_void, vr: *const u32, n: usize, v
     let (Some(vr), Some(values)) = (unsafe { (input(vr, n), output(values, n)) }) else {
         return Status::Error;
     };
-    guard(c, |it| it.get_real(vr, values))
+    // SAFETY: promised by the caller.
+    unsafe { guard(c, |it| it.get_real(vr, values)) }
 }
 
 /// # Safety
@@ -285,7 +311,8 @@ pub unsafe extern "C" fn fmi2GetInteger(
     let (Some(vr), Some(values)) = (unsafe { (input(vr, n), output(values, n)) }) else {
         return Status::Error;
     };
-    guard(c, |it| it.get_integer(vr, values))
+    // SAFETY: promised by the caller.
+    unsafe { guard(c, |it| it.get_integer(vr, values)) }
 }
 
 /// # Safety
@@ -301,7 +328,8 @@ pub unsafe extern "C" fn fmi2GetBoolean(
     let (Some(vr), Some(values)) = (unsafe { (input(vr, n), output(values, n)) }) else {
         return Status::Error;
     };
-    guard(c, |it| it.get_boolean(vr, values))
+    // SAFETY: promised by the caller.
+    unsafe { guard(c, |it| it.get_boolean(vr, values)) }
 }
 
 /// # Safety
@@ -317,7 +345,8 @@ pub unsafe extern "C" fn fmi2GetString(
     let (Some(vr), Some(values)) = (unsafe { (input(vr, n), output(values, n)) }) else {
         return Status::Error;
     };
-    guard(c, |it| it.get_string(vr, values))
+    // SAFETY: promised by the caller.
+    unsafe { guard(c, |it| it.get_string(vr, values)) }
 }
 
 /// # Safety
@@ -328,7 +357,8 @@ pub unsafe extern "C" fn fmi2SetReal(c: *mut c_void, vr: *const u32, n: usize, v
     let (Some(vr), Some(values)) = (unsafe { (input(vr, n), input(values, n)) }) else {
         return Status::Error;
     };
-    guard(c, |it| it.set_real(vr, values))
+    // SAFETY: promised by the caller.
+    unsafe { guard(c, |it| it.set_real(vr, values)) }
 }
 
 /// # Safety
@@ -344,7 +374,8 @@ pub unsafe extern "C" fn fmi2SetInteger(
     let (Some(vr), Some(values)) = (unsafe { (input(vr, n), input(values, n)) }) else {
         return Status::Error;
     };
-    guard(c, |it| it.set_integer(vr, values))
+    // SAFETY: promised by the caller.
+    unsafe { guard(c, |it| it.set_integer(vr, values)) }
 }
 
 /// # Safety
@@ -360,7 +391,8 @@ pub unsafe extern "C" fn fmi2SetBoolean(
     let (Some(vr), Some(values)) = (unsafe { (input(vr, n), input(values, n)) }) else {
         return Status::Error;
     };
-    guard(c, |it| it.set_boolean(vr, values))
+    // SAFETY: promised by the caller.
+    unsafe { guard(c, |it| it.set_boolean(vr, values)) }
 }
 
 /// # Safety
@@ -380,7 +412,8 @@ pub unsafe extern "C" fn fmi2SetString(
     let strings: Option<Vec<CString>> =
         values.iter().map(|&value| unsafe { text(value) }.map(CStr::to_owned)).collect();
     let Some(strings) = strings else { return Status::Error };
-    guard(c, |it| it.set_string(vr, &strings))
+    // SAFETY: promised by the caller.
+    unsafe { guard(c, |it| it.set_string(vr, &strings)) }
 }
 
 /// # Safety
@@ -389,21 +422,27 @@ pub unsafe extern "C" fn fmi2SetString(
 pub unsafe extern "C" fn fmi2GetFMUstate(c: *mut c_void, state: *mut *mut c_void) -> Status {
     // SAFETY: promised by the caller.
     let Some(state) = (unsafe { state.as_mut() }) else { return Status::Error };
-    guard(c, |it| {
-        let handle = (!state.is_null()).then_some(*state as usize);
-        match it.save(handle) {
-            Ok(handle) => {
-                *state = handle as *mut c_void;
-                Status::Ok
+    // SAFETY: promised by the caller.
+    unsafe {
+        guard(c, |it| {
+            let handle = (!state.is_null()).then_some(*state as usize);
+            match it.save(handle) {
+                Ok(handle) => {
+                    *state = handle as *mut c_void;
+                    Status::Ok
+                }
+                Err(status) => status,
             }
-            Err(status) => status,
-        }
-    })
+        })
+    }
 }
 
+/// # Safety
+/// `c` is null or came from `fmi2Instantiate`, and no other call on it is running.
 #[unsafe(no_mangle)]
-pub extern "C" fn fmi2SetFMUstate(c: *mut c_void, state: *mut c_void) -> Status {
-    guard(c, |it| it.restore(state as usize))
+pub unsafe extern "C" fn fmi2SetFMUstate(c: *mut c_void, state: *mut c_void) -> Status {
+    // SAFETY: promised by the caller.
+    unsafe { guard(c, |it| it.restore(state as usize)) }
 }
 
 /// # Safety
@@ -415,13 +454,16 @@ pub unsafe extern "C" fn fmi2FreeFMUstate(c: *mut c_void, state: *mut *mut c_voi
     if state.is_null() {
         return Status::Ok;
     }
-    guard(c, |it| {
-        let status = it.free_saved(*state as usize);
-        if status.is_usable() {
-            *state = ptr::null_mut();
-        }
-        status
-    })
+    // SAFETY: promised by the caller.
+    unsafe {
+        guard(c, |it| {
+            let status = it.free_saved(*state as usize);
+            if status.is_usable() {
+                *state = ptr::null_mut();
+            }
+            status
+        })
+    }
 }
 
 /// # Safety
@@ -434,13 +476,16 @@ pub unsafe extern "C" fn fmi2SerializedFMUstateSize(
 ) -> Status {
     // SAFETY: promised by the caller.
     let Some(size) = (unsafe { size.as_mut() }) else { return Status::Error };
-    guard(c, |it| match it.serialize(state as usize) {
-        Ok(bytes) => {
-            *size = bytes.len();
-            Status::Ok
-        }
-        Err(status) => status,
-    })
+    // SAFETY: promised by the caller.
+    unsafe {
+        guard(c, |it| match it.serialize(state as usize) {
+            Ok(bytes) => {
+                *size = bytes.len();
+                Status::Ok
+            }
+            Err(status) => status,
+        })
+    }
 }
 
 /// # Safety
@@ -454,14 +499,17 @@ pub unsafe extern "C" fn fmi2SerializeFMUstate(
 ) -> Status {
     // SAFETY: promised by the caller.
     let Some(bytes) = (unsafe { output(bytes.cast::<u8>(), size) }) else { return Status::Error };
-    guard(c, |it| match it.serialize(state as usize) {
-        Ok(serialized) if serialized.len() <= bytes.len() => {
-            bytes[..serialized.len()].copy_from_slice(&serialized);
-            Status::Ok
-        }
-        Ok(_) => Status::Error,
-        Err(status) => status,
-    })
+    // SAFETY: promised by the caller.
+    unsafe {
+        guard(c, |it| match it.serialize(state as usize) {
+            Ok(serialized) if serialized.len() <= bytes.len() => {
+                bytes[..serialized.len()].copy_from_slice(&serialized);
+                Status::Ok
+            }
+            Ok(_) => Status::Error,
+            Err(status) => status,
+        })
+    }
 }
 
 /// # Safety
@@ -477,13 +525,16 @@ pub unsafe extern "C" fn fmi2DeSerializeFMUstate(
     let (Some(bytes), Some(state)) = (unsafe { (input(bytes.cast::<u8>(), size), state.as_mut()) }) else {
         return Status::Error;
     };
-    guard(c, |it| match it.deserialize(bytes) {
-        Ok(handle) => {
-            *state = handle as *mut c_void;
-            Status::Ok
-        }
-        Err(status) => status,
-    })
+    // SAFETY: promised by the caller.
+    unsafe {
+        guard(c, |it| match it.deserialize(bytes) {
+            Ok(handle) => {
+                *state = handle as *mut c_void;
+                Status::Ok
+            }
+            Err(status) => status,
+        })
+    }
 }
 
 /// # Safety
@@ -508,7 +559,8 @@ pub unsafe extern "C" fn fmi2GetDirectionalDerivative(
         )
     };
     let (Some(unknowns), Some(knowns), Some(seed), Some(result)) = slices else { return Status::Error };
-    guard(c, |it| it.directional_derivative(unknowns, knowns, seed, result))
+    // SAFETY: promised by the caller.
+    unsafe { guard(c, |it| it.directional_derivative(unknowns, knowns, seed, result)) }
 }
 
 /// # Safety
@@ -526,7 +578,8 @@ pub unsafe extern "C" fn fmi2SetRealInputDerivatives(
     else {
         return Status::Error;
     };
-    guard(c, |it| it.set_input_derivatives(vr, order, value))
+    // SAFETY: promised by the caller.
+    unsafe { guard(c, |it| it.set_input_derivatives(vr, order, value)) }
 }
 
 /// # Safety
@@ -544,12 +597,21 @@ pub unsafe extern "C" fn fmi2GetRealOutputDerivatives(
     else {
         return Status::Error;
     };
-    guard(c, |it| it.get_output_derivatives(vr, order, value))
+    // SAFETY: promised by the caller.
+    unsafe { guard(c, |it| it.get_output_derivatives(vr, order, value)) }
 }
 
+/// # Safety
+/// `c` is null or came from `fmi2Instantiate`, and no other call on it is running.
 #[unsafe(no_mangle)]
-pub extern "C" fn fmi2DoStep(c: *mut c_void, time: f64, step: f64, _no_set_state_prior: i32) -> Status {
-    guard(c, |it| it.do_step(time, step))
+pub unsafe extern "C" fn fmi2DoStep(
+    c: *mut c_void,
+    time: f64,
+    step: f64,
+    _no_set_state_prior: i32,
+) -> Status {
+    // SAFETY: promised by the caller.
+    unsafe { guard(c, |it| it.do_step(time, step)) }
 }
 
 /// No step is ever in progress when this can be called.
@@ -570,13 +632,16 @@ pub extern "C" fn fmi2GetStatus(_c: *mut c_void, _kind: i32, _value: *mut i32) -
 pub unsafe extern "C" fn fmi2GetRealStatus(c: *mut c_void, kind: i32, value: *mut f64) -> Status {
     // SAFETY: promised by the caller.
     let Some(value) = (unsafe { value.as_mut() }) else { return Status::Error };
-    guard(c, |it| {
-        if kind != LAST_SUCCESSFUL_TIME {
-            return Status::Discard;
-        }
-        *value = it.last_successful_time();
-        Status::Ok
-    })
+    // SAFETY: promised by the caller.
+    unsafe {
+        guard(c, |it| {
+            if kind != LAST_SUCCESSFUL_TIME {
+                return Status::Discard;
+            }
+            *value = it.last_successful_time();
+            Status::Ok
+        })
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -590,13 +655,16 @@ pub extern "C" fn fmi2GetIntegerStatus(_c: *mut c_void, _kind: i32, _value: *mut
 pub unsafe extern "C" fn fmi2GetBooleanStatus(c: *mut c_void, kind: i32, value: *mut i32) -> Status {
     // SAFETY: promised by the caller.
     let Some(value) = (unsafe { value.as_mut() }) else { return Status::Error };
-    guard(c, |it| {
-        if kind != TERMINATED {
-            return Status::Discard;
-        }
-        *value = it.terminated_by_model() as i32;
-        Status::Ok
-    })
+    // SAFETY: promised by the caller.
+    unsafe {
+        guard(c, |it| {
+            if kind != TERMINATED {
+                return Status::Discard;
+            }
+            *value = it.terminated_by_model() as i32;
+            Status::Ok
+        })
+    }
 }
 
 #[unsafe(no_mangle)]

@@ -8,16 +8,15 @@ mod values;
 
 use crate::access::Access;
 use crate::fault::Fault;
-use crate::inner::{Callbacks, Host, Inner, Instantiation, Kind};
+use crate::fmi::{Callbacks, Fmu2};
 use crate::integrator::Integrator;
-use crate::location::{self, INNER, PLAN};
 use crate::memory;
 use crate::plan::Plan;
+use crate::resources::PLAN;
 use crate::status::Status;
 use serde::{Deserialize, Serialize};
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, CString};
 use std::fmt::Arguments;
-use std::path::Path;
 use std::time::Instant;
 
 use saved::Saved;
@@ -110,47 +109,11 @@ const TIME_SLACK: f64 = 0.01;
 const REHEARSALS: usize = 3;
 
 impl Instance {
-    /// Load the plan and the inner FMU from the exported FMU's resources folder.
-    pub fn new(
-        name: &str,
-        guid: &str,
-        resources: &Path,
-        host: Callbacks,
-        visible: bool,
-        logging: bool,
-    ) -> Result<Instance, String> {
-        let file = resources.join(PLAN);
-        let text =
-            std::fs::read(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
-        let plan: Plan = serde_json::from_slice(&text)
-            .map_err(|error| format!("{} is damaged: {error}", file.display()))?;
-        if plan.model.guid != guid {
-            return Err(format!(
-                "the importer asks for GUID {guid}, but this FMU is {}: modelDescription.xml and {PLAN} do not \
-                 belong together",
-                plan.model.guid
-            ));
-        }
-        let root = resources.join(INNER);
-        let request = Instantiation {
-            kind: Kind::ModelExchange,
-            name,
-            guid: &plan.model.inner_guid,
-            resources: &location::uri_from_path(&root.join("resources")),
-            visible,
-            logging,
-        };
-        let library = root.join(location::library(&plan.model.identifier));
-        let inner =
-            Inner::load(&library, Host::Callbacks(host), &request).map_err(|error| error.to_string())?;
-        Instance::with_inner(name, plan, inner, host, logging)
-    }
-
     /// Around an inner FMU that is instantiated already.
     pub fn with_inner(
         name: &str,
         plan: Plan,
-        inner: Inner,
+        inner: Fmu2,
         host: Callbacks,
         logging: bool,
     ) -> Result<Instance, String> {
@@ -221,7 +184,7 @@ impl Instance {
         status
     }
 
-    pub fn set_debug_logging(&mut self, on: bool, categories: &[*const c_char]) -> Status {
+    pub fn set_debug_logging(&mut self, on: bool, categories: &[&CStr]) -> Status {
         if let Some(status) = self.illegal(Call::SetDebugLogging) {
             return status;
         }

@@ -9,7 +9,7 @@
 
 use crate::event::Budget;
 use crate::fault::Fault;
-use crate::inner::Inner;
+use crate::fmi::Fmu2;
 use crate::jacobian::{Differentiator, Which};
 use crate::lu::Factors;
 use crate::plan::Plan;
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub struct Integrator {
     pub plan: Plan,
-    pub inner: Inner,
+    pub inner: Fmu2,
     pub live: Live,
     pub(crate) factors: Factors,
     pub(crate) differentiator: Differentiator,
@@ -98,7 +98,7 @@ const EXPLODED: f64 = 1e30;
 
 impl Integrator {
     /// Check the plan and allocate everything.
-    pub fn new(plan: Plan, inner: Inner) -> Result<Integrator, String> {
+    pub fn new(plan: Plan, inner: Fmu2) -> Result<Integrator, String> {
         plan.check()?;
         let factors = Factors::new(&plan.elimination, &plan.jacobian)?;
         let differentiator = Differentiator::new(&plan);
@@ -335,7 +335,7 @@ impl Integrator {
     pub(crate) fn call(
         &mut self,
         call: &'static str,
-        function: impl FnOnce(&mut Inner) -> Status,
+        function: impl FnOnce(&mut Fmu2) -> Status,
     ) -> Result<(), Fault> {
         let status = function(&mut self.inner);
         if status.is_usable() { Ok(()) } else { Err(Fault::Inner { call, status, time: self.live.time }) }

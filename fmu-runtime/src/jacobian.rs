@@ -6,7 +6,7 @@
 //! the inner FMU needs to be set.
 
 use crate::fault::Fault;
-use crate::inner::Inner;
+use crate::fmi::Fmu2;
 use crate::plan::{Colour, Jacobian, Plan, Source, States};
 
 /// Evaluates colours; owns every buffer that it needs.
@@ -76,7 +76,7 @@ impl Differentiator {
     pub fn refresh(
         &mut self,
         which: Which,
-        inner: &mut Inner,
+        inner: &mut Fmu2,
         x: &[f64],
         r: &[f64],
         time: f64,
@@ -106,7 +106,7 @@ impl Differentiator {
         &mut self,
         setup: bool,
         colour: usize,
-        inner: &mut Inner,
+        inner: &mut Fmu2,
         x: &[f64],
         r: &[f64],
         time: f64,

@@ -2,20 +2,21 @@
 //!
 //! `ffi` (the C interface) calls `instance` (FMI's life cycle), which drives `integrator` (a communication
 //! step), which uses `step`, `event`, `jacobian` and `lu`; all of them follow the `plan` and reach the model
-//! through `inner`. The builder links the same code to verify a plan before it ships it.
+//! through `fmi`. The builder links the same code to verify a plan before it ships it.
 
 pub mod access;
 pub mod check;
 pub mod event;
 pub mod fault;
 pub mod ffi;
-pub mod inner;
+pub mod fmi;
 pub mod instance;
 pub mod integrator;
 pub mod jacobian;
-pub mod location;
 pub mod lu;
 pub mod memory;
 pub mod plan;
-pub mod status;
+pub mod resources;
 mod step;
+
+pub use fmi2_types::status;

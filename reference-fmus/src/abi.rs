@@ -1,4 +1,4 @@
-//! The FMI 2.0 functions for Model Exchange, as C calls them. The only file with `unsafe`.
+//! The FMI 2.0 functions for Model Exchange, as C calls them.
 //!
 //! Every entry does the same: turn pointers into slices, call [`Instance`], and let [`run`] turn
 //! the outcome into a status, a log message and a panic-free return. What is legal when is
@@ -13,44 +13,9 @@
 
 use crate::instance::{Instance, Outcome, Snapshot};
 use crate::model::Oddity;
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use fmi2_types::{Callbacks, EventInfo, Kind, Status};
+use std::ffi::{CStr, CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
-    Ok = 0,
-    Warning = 1,
-    Discard = 2,
-    Error = 3,
-    Fatal = 4,
-}
-
-type Environment = *mut c_void;
-type Logger =
-    Option<unsafe extern "C" fn(Environment, *const c_char, Status, *const c_char, *const c_char, ...)>;
-
-/// fmi2CallbackFunctions. The two memory functions and stepFinished are not used.
-#[repr(C)]
-pub struct Callbacks {
-    pub logger: Logger,
-    pub allocate_memory: Option<unsafe extern "C" fn(usize, usize) -> *mut c_void>,
-    pub free_memory: Option<unsafe extern "C" fn(*mut c_void)>,
-    pub step_finished: Option<unsafe extern "C" fn(Environment, Status)>,
-    pub environment: Environment,
-}
-
-/// fmi2EventInfo.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub struct EventInfo {
-    pub new_discrete_states_needed: c_int,
-    pub terminate_simulation: c_int,
-    pub nominals_of_continuous_states_changed: c_int,
-    pub values_of_continuous_states_changed: c_int,
-    pub next_event_time_defined: c_int,
-    pub next_event_time: f64,
-}
 
 /// What fmi2Component points to.
 pub struct Component {
@@ -61,29 +26,14 @@ pub struct Component {
 }
 
 struct Log {
-    logger: Logger,
-    environment: Environment,
+    callbacks: Callbacks,
     name: CString,
 }
 
 impl Log {
     #[cold]
     fn write(&self, status: Status, message: &str) {
-        let Some(logger) = self.logger else { return };
-        // The message is a format string to the receiver, which may or may not expand it.
-        let message = CString::new(message.replace('%', "%%").replace('\0', " "));
-        let category = c"logStatusError";
-        // SAFETY: the importer's own function and environment; all strings end with NUL and
-        // outlive the call.
-        unsafe {
-            logger(
-                self.environment,
-                self.name.as_ptr(),
-                status,
-                category.as_ptr(),
-                message.unwrap_or_default().as_ptr(),
-            );
-        }
+        self.callbacks.log(&self.name, status, c"logStatusError", format_args!("{message}"));
     }
 }
 
@@ -192,14 +142,10 @@ pub unsafe extern "C" fn fmi2Instantiate(
     // SAFETY: null or valid during the call, by FMI's contract.
     let (name, guid, callbacks) = unsafe { (text(name), text(guid), callbacks.as_ref()) };
     let Some(callbacks) = callbacks else { return std::ptr::null_mut() };
-    let log = Log {
-        logger: callbacks.logger,
-        environment: callbacks.environment,
-        name: CString::new(name.as_ref()).unwrap_or_default(),
-    };
-    let made = catch_unwind(|| match fmu_type {
+    let log = Log { callbacks: *callbacks, name: CString::new(name.as_ref()).unwrap_or_default() };
+    let made = catch_unwind(|| match () {
         _ if name.is_empty() => Err("the instance has no name".to_owned()),
-        0 => Instance::new(&guid),
+        _ if fmu_type == Kind::ModelExchange as c_int => Instance::new(&guid),
         _ => Err("this FMU is for Model Exchange only".to_owned()),
     });
     match made.unwrap_or_else(|_| Err("internal error".into())) {
@@ -561,20 +507,22 @@ pub unsafe extern "C" fn fmi2GetNominalsOfContinuousStates(
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use fmi2_types::Logger;
+    use std::ffi::c_void;
     use std::ptr::{null, null_mut};
 
     type Messages = Vec<(Status, String)>;
 
     unsafe extern "C" fn remember(
-        environment: Environment,
+        environment: *mut c_void,
         _name: *const c_char,
-        status: Status,
+        status: i32,
         _category: *const c_char,
         message: *const c_char,
     ) {
         // SAFETY: the environment is the test's own list; the message ends with NUL.
         let messages = unsafe { &mut *environment.cast::<Messages>() };
-        messages.push((status, unsafe { text(message) }.into_owned()));
+        messages.push((Status::from_c(status), unsafe { text(message) }.into_owned()));
     }
 
     fn guid(name: &str) -> CString {
@@ -583,13 +531,11 @@ mod tests {
     }
 
     fn instantiate(name: &str, messages: &mut Messages) -> *mut Component {
-        type Plain = unsafe extern "C" fn(Environment, *const c_char, Status, *const c_char, *const c_char);
         // SAFETY: stable Rust cannot define a variadic function; on our platforms one that
         // ignores the rest has the same calling convention.
-        let logger = unsafe { std::mem::transmute::<Plain, Logger>(remember) };
+        let logger = unsafe { std::mem::transmute::<*const (), Logger>(remember as *const ()) };
         let environment = std::ptr::from_mut(messages).cast();
-        let (allocate_memory, free_memory, step_finished) = (None, None, None);
-        let callbacks = Callbacks { logger, allocate_memory, free_memory, step_finished, environment };
+        let callbacks = Callbacks { logger: Some(logger), environment, ..Callbacks::NONE };
         // SAFETY: all pointers are valid or null.
         unsafe { fmi2Instantiate(c"it".as_ptr(), 0, guid(name).as_ptr(), null(), &callbacks, 0, 0) }
     }

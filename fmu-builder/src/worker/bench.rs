@@ -1,12 +1,13 @@
 //! Drive a finished Co-Simulation FMU through its C interface and time every step.
 
+use super::load::load;
 use super::session::{Session, Signals, expect, said};
 use super::{Subject, timing};
 use crate::experiment::{Experiment, Value};
 use crate::lab::Reporter;
-use fmu_runtime::inner::{Host, Inner, Instantiation, Kind, Log};
-use fmu_runtime::location;
+use fmu_runtime::fmi::{Fmu2, Instantiation, Kind, Log};
 use fmu_runtime::plan::Plan;
+use fmu_runtime::resources;
 use serde::{Deserialize, Serialize};
 use std::ffi::CString;
 use std::path::PathBuf;
@@ -52,14 +53,13 @@ impl Bench {
             kind: Kind::CoSimulation,
             name: "bench",
             guid: &self.plan.model.guid,
-            resources: &location::uri_from_path(&self.root.join("resources")),
+            resources: &resources::uri_from_path(&self.root.join("resources")),
             visible: false,
             logging: false,
         };
         reporter.phase("fmi2Instantiate");
-        let library = self.root.join(location::library(&self.plan.model.identifier));
-        let mut fmu = Inner::load(&library, Host::Collect(log.clone()), &request)
-            .map_err(|error| format!("{error}{}", said(&log)))?;
+        let library = self.root.join(resources::library(&self.plan.model.identifier));
+        let mut fmu = load(&library, &log, &request).map_err(|error| format!("{error}{}", said(&log)))?;
         super::session::set_start_values(&mut fmu, &self.experiment, &log)?;
         let mut signals = Signals::read(&self.experiment)?;
         let start = self.experiment.start;
@@ -120,7 +120,7 @@ impl Bench {
     fn evaluation_time(self, reporter: &mut Reporter) -> Result<f64, String> {
         let entries = self.plan.jacobian.rows.len();
         let subject = Subject {
-            root: self.root.join("resources").join(location::INNER),
+            root: self.root.join("resources").join(resources::INNER),
             plan: self.plan,
             experiment: self.experiment,
             tolerance: None,
@@ -143,7 +143,7 @@ const PHASES: usize = 6;
 const COUNTED: u64 = 1000;
 
 fn allocations(
-    fmu: &mut Inner,
+    fmu: &mut Fmu2,
     signals: &mut Option<Signals>,
     reference: u32,
     time: impl Fn(u64) -> f64,
@@ -185,7 +185,7 @@ fn real_time_priority() -> Result<(), String> {
     Err("this system has no SCHED_FIFO".into())
 }
 
-fn apply(fmu: &mut Inner, signals: &mut Option<Signals>, time: f64) {
+fn apply(fmu: &mut Fmu2, signals: &mut Option<Signals>, time: f64) {
     let Some(signals) = signals else { return };
     let (references, values) = signals.continuous_at(time, false);
     let _ = fmu.set_real(references, values);

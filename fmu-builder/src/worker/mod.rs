@@ -1,6 +1,7 @@
 //! The worker: the child process in which foreign code runs. It answers one request and ends.
 
 mod bench;
+mod load;
 mod probe;
 mod reference;
 mod session;

@@ -3,17 +3,18 @@
 //! Every failure becomes a sentence for the user; the FMU's own last messages are part of it.
 
 use super::Subject;
+use super::load::load;
 use crate::experiment::{Column, Experiment, Signal, Value};
 use crate::inputs::InputTable;
 use crate::lab::Reporter;
-use fmu_runtime::inner::{EventInfo, Host, Inner, Instantiation, Kind, LoadError, Log};
-use fmu_runtime::location;
+use fmu_runtime::fmi::{EventInfo, Fmu2, Instantiation, Kind, LoadError, Log};
+use fmu_runtime::resources;
 use fmu_runtime::status::Status;
 use std::ffi::CString;
 use std::sync::Arc;
 
 pub struct Session {
-    pub inner: Inner,
+    pub inner: Fmu2,
     pub log: Arc<Log>,
     pub signals: Option<Signals>,
     pub time: f64,
@@ -54,20 +55,20 @@ pub fn said(log: &Log) -> String {
 }
 
 /// Load and instantiate the Model-Exchange FMU.
-pub fn instantiate(subject: &Subject, reporter: &mut Reporter) -> Result<(Inner, Arc<Log>), String> {
+pub fn instantiate(subject: &Subject, reporter: &mut Reporter) -> Result<(Fmu2, Arc<Log>), String> {
     let model = &subject.plan.model;
-    let library = subject.root.join(location::library(&model.identifier));
+    let library = subject.root.join(resources::library(&model.identifier));
     let log = Arc::new(Log::default());
     let request = Instantiation {
         kind: Kind::ModelExchange,
         name: &model.name,
         guid: &model.inner_guid,
-        resources: &location::uri_from_path(&subject.root.join("resources")),
+        resources: &resources::uri_from_path(&subject.root.join("resources")),
         visible: false,
         logging: false,
     };
     reporter.phase("fmi2Instantiate");
-    let inner = Inner::load(&library, Host::Collect(log.clone()), &request).map_err(|error| match error {
+    let inner = load(&library, &log, &request).map_err(|error| match error {
         LoadError::Instantiate => format!(
             "the FMU's fmi2Instantiate returned NULL for GUID {}{}. If the GUID of modelDescription.xml is not \
              the library's, export the FMU again",
@@ -83,7 +84,7 @@ pub fn instantiate(subject: &Subject, reporter: &mut Reporter) -> Result<(Inner,
 }
 
 /// Give start values; the FMU is instantiated, not initialised.
-pub fn set_start_values(inner: &mut Inner, experiment: &Experiment, log: &Log) -> Result<(), String> {
+pub fn set_start_values(inner: &mut Fmu2, experiment: &Experiment, log: &Log) -> Result<(), String> {
     for setting in &experiment.settings {
         let status = set(inner, setting.reference, &setting.value);
         if !status.is_usable() {
@@ -99,7 +100,7 @@ pub fn set_start_values(inner: &mut Inner, experiment: &Experiment, log: &Log) -
     Ok(())
 }
 
-fn set(inner: &mut Inner, reference: u32, value: &Value) -> Status {
+fn set(inner: &mut Fmu2, reference: u32, value: &Value) -> Status {
     match value {
         Value::Real(value) => inner.set_real(&[reference], &[*value]),
         Value::Integer(value) => inner.set_integer(&[reference], &[*value]),
@@ -275,7 +276,7 @@ impl Signals {
         })
     }
 
-    fn apply_continuous(&mut self, inner: &mut Inner, time: f64, before: bool) -> Status {
+    fn apply_continuous(&mut self, inner: &mut Fmu2, time: f64, before: bool) -> Status {
         if self.continuous.is_empty() {
             return Status::Ok;
         }
@@ -284,7 +285,7 @@ impl Signals {
     }
 
     /// All inputs: only in Initialization and Event Mode.
-    fn apply_all(&mut self, inner: &mut Inner, time: f64) -> Status {
+    fn apply_all(&mut self, inner: &mut Fmu2, time: f64) -> Status {
         let mut worst = self.apply_continuous(inner, time, false);
         for (reference, value) in self.held_at(time) {
             worst = worst.max(set(inner, reference, &value));

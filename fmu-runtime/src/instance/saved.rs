@@ -2,7 +2,7 @@
 //! bit-identical.
 
 use super::{Call, Instance, Phase};
-use crate::inner::SavedState;
+use crate::fmi::SavedState;
 use crate::integrator::Live;
 use crate::status::Status;
 use serde::{Deserialize, Serialize};

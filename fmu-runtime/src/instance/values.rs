@@ -6,7 +6,7 @@
 
 use super::{Call, Instance, Phase};
 use crate::access::Access;
-use crate::inner::Inner;
+use crate::fmi::Fmu2;
 use crate::plan::{Quantity, Role};
 use crate::status::Status;
 use std::ffi::{CStr, CString, c_char};
@@ -83,7 +83,7 @@ impl Instance {
         values: &mut [T],
         known: impl Fn(&Instance, u32) -> bool,
         diagnostic: impl Fn(&Instance, Quantity) -> Option<T>,
-        get: impl Fn(&mut Inner, &[u32], &mut [T]) -> Status,
+        get: impl Fn(&mut Fmu2, &[u32], &mut [T]) -> Status,
         kind: &'static str,
     ) -> Status {
         if let Some(status) = self.illegal(Call::Get) {
@@ -181,7 +181,7 @@ impl Instance {
         access: impl Fn(&mut Instance) -> &mut Access<T>,
         same: impl Fn(&T, &T) -> bool,
         push: impl Fn(&mut Instance, &T),
-        send: impl Fn(&mut Inner, &Batch) -> Status,
+        send: impl Fn(&mut Fmu2, &Batch) -> Status,
         kind: &'static str,
     ) -> Status {
         if let Some(status) = self.illegal(Call::Set) {

@@ -1,5 +1,6 @@
-//! Where things are: resource URIs as importers really write them, and the inner FMU's files.
+//! The exported FMU's resources: the folder's URI as importers really write it, the plan and the inner FMU in it.
 
+use crate::plan::Plan;
 use std::path::{Path, PathBuf};
 
 /// The plan's file name in the exported FMU's `resources`.
@@ -28,6 +29,22 @@ pub const LIBRARY_SUFFIX: &str = std::env::consts::DLL_SUFFIX;
 /// The library of an unpacked FMU, relative to its root.
 pub fn library(identifier: &str) -> PathBuf {
     ["binaries", PLATFORM, &format!("{identifier}{LIBRARY_SUFFIX}")].iter().collect()
+}
+
+/// The plan of an exported FMU that the importer knows by `guid`.
+pub fn read_plan(resources: &Path, guid: &str) -> Result<Plan, String> {
+    let file = resources.join(PLAN);
+    let text = std::fs::read(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+    let plan: Plan =
+        serde_json::from_slice(&text).map_err(|error| format!("{} is damaged: {error}", file.display()))?;
+    if plan.model.guid != guid {
+        return Err(format!(
+            "the importer asks for GUID {guid}, but this FMU is {}: modelDescription.xml and {PLAN} do not \
+             belong together",
+            plan.model.guid
+        ));
+    }
+    Ok(plan)
 }
 
 /// The path behind a `fmuResourceLocation`: `file:///path`, `file://host/path`, `file:/path`, with or without

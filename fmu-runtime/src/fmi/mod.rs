@@ -1,0 +1,56 @@
+//! Foreign FMUs: their C types, loading their libraries, their messages, and their calls.
+//!
+//! `loader` opens a library and finds its functions, `fmi2` calls them, `logger` takes the messages of an FMU that
+//! has no importer. The C types themselves are in the crate `fmi2_types`, which the reference models share.
+
+mod fmi2;
+mod loader;
+mod logger;
+
+pub use fmi2::{Fmu2, SavedState};
+pub use fmi2_types::{Callbacks, EventInfo, Kind};
+pub use logger::Log;
+
+use std::fmt;
+use std::sync::Arc;
+
+/// How the foreign code reaches its host.
+pub enum Host {
+    /// The importer's own callbacks, handed through: its logger formats the FMU's messages itself.
+    Callbacks(Callbacks),
+    /// No importer: messages are collected.
+    Collect(Arc<Log>),
+}
+
+/// What `fmi2Instantiate` is given.
+pub struct Instantiation<'a> {
+    pub kind: Kind,
+    pub name: &'a str,
+    pub guid: &'a str,
+    /// URI of the FMU's resources folder.
+    pub resources: &'a str,
+    pub visible: bool,
+    pub logging: bool,
+}
+
+/// Why an FMU could not be loaded or instantiated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoadError {
+    /// The dynamic linker's own words.
+    Open(String),
+    MissingSymbol(String),
+    /// `fmi2Instantiate` returned NULL.
+    Instantiate,
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoadError::Open(reason) => write!(f, "the FMU's library cannot be loaded: {reason}"),
+            LoadError::MissingSymbol(symbol) => {
+                write!(f, "the FMU's library does not export {symbol}, which FMI 2.0 demands")
+            }
+            LoadError::Instantiate => write!(f, "the FMU's fmi2Instantiate returned NULL"),
+        }
+    }
+}
