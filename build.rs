@@ -1,11 +1,23 @@
-//! Build the two libraries that go into FMUs and hand their paths to the executable, which embeds them: a user
-//! needs no compiler. Also write the C header of the runtime's interface.
+//! Embed the libraries that go into FMUs, so that a user needs no compiler. Also write the C header of the
+//! runtime's interface.
 //!
-//! Each library is built by a cargo of its own, always optimised, in a target folder of its own, so that it does
-//! not wait for the cargo that runs this script.
+//! A plain `cargo build` compiles them for its own target, by a cargo of its own, always optimised, in a target folder of
+//! its own, so that it does not wait for the cargo that runs this script. A distribution (tests/dist) has compiled them
+//! for all platforms: FMU_BUILD_LIBRARIES is a folder with a folder for each platform. Whichever way, a library's
+//! first bytes must be those of its platform.
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+#[path = "fmu-runtime/src/platform.rs"]
+#[allow(dead_code)]
+mod platform;
+use platform::{Format, PLATFORMS, Platform};
+
+/// Package, more arguments for cargo.
+const RUNTIME: (&str, &[&str]) = ("fmu-runtime", &[]);
+const REFERENCES: (&str, &[&str]) = ("reference-fmus", &["--features", "export"]);
 
 fn main() {
     let root = PathBuf::from(env("CARGO_MANIFEST_DIR"));
@@ -20,12 +32,22 @@ fn main() {
     ] {
         println!("cargo:rerun-if-changed={}", root.join(folder).display());
     }
-    // One target folder for both: they share dependencies and profile.
-    let target = out.join("libraries");
-    let runtime = library(&root, &target, "fmu-runtime", &[]);
-    let reference = library(&root, &target, "reference-fmus", &["--features", "export"]);
-    println!("cargo:rustc-env=FMU_RUNTIME_LIBRARY={}", runtime.display());
-    println!("cargo:rustc-env=REFERENCE_FMUS_LIBRARY={}", reference.display());
+    println!("cargo:rerun-if-env-changed=FMU_BUILD_LIBRARIES");
+    let (runtimes, references) = match std::env::var_os("FMU_BUILD_LIBRARIES") {
+        Some(folder) => {
+            let folder = std::path::absolute(&folder).expect("FMU_BUILD_LIBRARIES is no path");
+            (given(&folder, RUNTIME.0), given(&folder, REFERENCES.0))
+        }
+        None => {
+            let platform = target_platform();
+            // One target folder for both: they share dependencies and profile.
+            let target = out.join("libraries");
+            let build = |package| vec![(platform, library(&root, &target, platform, package))];
+            (build(RUNTIME), build(REFERENCES))
+        }
+    };
+    let code = format!("Libraries {{ runtimes: {}, references: {} }}", embed(&runtimes), embed(&references));
+    std::fs::write(out.join("libraries.rs"), code).expect("OUT_DIR can be written");
 
     let header = out.join("fmu_runtime.h");
     let config = cbindgen::Config {
@@ -49,13 +71,65 @@ fn main() {
     println!("cargo:rustc-env=FMU_RUNTIME_HEADER={}", header.display());
 }
 
+/// The platform that the executable is built for.
+fn target_platform() -> &'static Platform {
+    // Windows has two compilers, whose libraries go into the same folder.
+    let target = env("TARGET").replace("-msvc", "-gnu");
+    PLATFORMS
+        .iter()
+        .find(|platform| platform.triple == target)
+        .unwrap_or_else(|| panic!("{target} is not in the table of platforms (fmu-runtime/src/platform.rs)"))
+}
+
+/// The library of `package` for every platform that `folder` has one for.
+fn given(folder: &Path, package: &str) -> Vec<(&'static Platform, PathBuf)> {
+    let place = |platform: &Platform| folder.join(platform.name).join(platform.compiled(package));
+    let found: Vec<_> = PLATFORMS
+        .iter()
+        .map(|platform| (platform, place(platform)))
+        .filter(|(_, path)| path.is_file())
+        .collect();
+    for (_, path) in &found {
+        println!("cargo:rerun-if-changed={}", path.display());
+    }
+    let own = target_platform();
+    assert!(
+        found.iter().any(|(platform, _)| *platform == own),
+        "FMU_BUILD_LIBRARIES has no {}: the executable could not make FMUs for its own platform",
+        place(own).display()
+    );
+    found
+}
+
+/// Rust's text of the table, each library checked to be what its name says.
+fn embed(libraries: &[(&Platform, PathBuf)]) -> String {
+    let mut code = String::from("&[");
+    for (platform, path) in libraries {
+        let found = Format::of_file(path);
+        assert!(
+            found == Some(platform.format),
+            "{} should be a library for {} but is {}",
+            path.display(),
+            platform.name,
+            found.map_or("no library".to_string(), |format| format.to_string())
+        );
+        let _ =
+            write!(code, "Library {{ platform: {:?}, bytes: include_bytes!({path:?}) }}, ", platform.name);
+    }
+    code + "]"
+}
+
 /// Build a package's cdylib and return its path.
-fn library(root: &Path, target: &Path, package: &str, more: &[&str]) -> PathBuf {
+fn library(root: &Path, target: &Path, platform: &Platform, (package, more): (&str, &[&str])) -> PathBuf {
+    // Without --target cargo would build for the host, whatever the executable is for.
+    let triple = env("TARGET");
+    let cross: &[&str] = if triple == env("HOST") { &[] } else { &["--target", &triple] };
     let mut cargo = Command::new(env("CARGO"));
     cargo
         .current_dir(root)
         .args(["build", "--release", "--lib", "--package", package, "--target-dir"])
         .arg(target)
+        .args(cross)
         .args(more);
     // What the outer cargo set for this script or for tools around it does not concern the libraries.
     for (name, _) in std::env::vars() {
@@ -74,13 +148,8 @@ fn library(root: &Path, target: &Path, package: &str, more: &[&str]) -> PathBuf 
     }
     let status = cargo.status().unwrap_or_else(|error| panic!("cargo cannot be started: {error}"));
     assert!(status.success(), "building {package} failed");
-    let name = format!(
-        "{}{}{}",
-        std::env::consts::DLL_PREFIX,
-        package.replace('-', "_"),
-        std::env::consts::DLL_SUFFIX
-    );
-    let path = target.join("release").join(name);
+    let folder = if cross.is_empty() { target.to_path_buf() } else { target.join(&triple) };
+    let path = folder.join("release").join(platform.compiled(package));
     assert!(path.is_file(), "{} was not built", path.display());
     path
 }

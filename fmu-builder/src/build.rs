@@ -43,7 +43,9 @@ pub fn build(options: &Options) -> Result<Summary, Error> {
     lab.finish();
     source.set_starts(&studied.told);
 
-    let summary = Summary::new(&source, &subject, &studied, &decision, &pace, &options.output);
+    let (runtimes, packed) =
+        options.libraries.runtimes_for(&source.archive, &source.root(), source.identifier());
+    let summary = Summary::new(&source, &subject, &studied, &decision, &pace, packed, &options.output);
     let mut plan = decision.plan.clone();
     if studied.wrong_directional.is_some() {
         plan.model.provides_directional_derivative = false;
@@ -51,7 +53,7 @@ pub fn build(options: &Options) -> Result<Summary, Error> {
     let diagnostics = pack::add_diagnostics(&mut plan, &source);
     let certificate =
         Certificate { html: report::certificate(&summary, &decision), json: summary.certificate_json() };
-    pack::pack(&source, plan, diagnostics, &certificate, options.libraries.runtime, &options.output)?;
+    pack::pack(&source, plan, diagnostics, &certificate, runtimes, &options.output)?;
     if let Some(path) = &options.report {
         let page = report::report(&summary, &decision);
         std::fs::write(path, page).map_err(Error::io("write", path))?;

@@ -477,7 +477,7 @@ mod tests {
     use super::*;
     use crate::options::{Budget, Range};
 
-    const NONE: Libraries = Libraries { runtime: &[], reference: &[] };
+    const NONE: Libraries = Libraries { runtimes: &[], references: &[] };
 
     fn understood(line: &str) -> Result<Command, Error> {
         parse_words(words(line)).unwrap_or_else(|e| panic!("{line}: {e}")).understood(NONE)

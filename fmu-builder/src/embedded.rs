@@ -21,10 +21,7 @@
 //! }
 //! ```
 
-use fmu_builder::Libraries;
+use fmu_builder::{Libraries, Library};
 
 /// Built and embedded by build.rs.
-pub const LIBRARIES: Libraries = Libraries {
-    runtime: include_bytes!(env!("FMU_RUNTIME_LIBRARY")),
-    reference: include_bytes!(env!("REFERENCE_FMUS_LIBRARY")),
-};
+pub const LIBRARIES: Libraries = include!(concat!(env!("OUT_DIR"), "/libraries.rs"));

@@ -1,9 +1,8 @@
 //! `fmu-build example`: one of the reference models as a Model-Exchange FMU.
 
-use crate::Libraries;
 use crate::archive::{self, Content, Entry};
 use crate::error::Error;
-use fmu_runtime::resources;
+use crate::libraries::Libraries;
 use std::path::{Path, PathBuf};
 
 /// Write the model, or list them all. Returns what to tell the user.
@@ -19,11 +18,7 @@ pub fn example(name: Option<&str>, output: Option<&Path>, libraries: Libraries) 
         .into_iter()
         .map(|(name, content)| Entry { name, content: Content::Bytes(content), executable: false })
         .collect();
-    entries.push(Entry {
-        name: resources::library(&export.identifier).to_string_lossy().replace('\\', "/"),
-        content: Content::Bytes(libraries.reference.to_vec()),
-        executable: true,
-    });
+    entries.extend(libraries.references_for(&export.identifier));
     archive::pack(&output, entries)?;
     Ok(format!("wrote {}, a Model-Exchange FMU", output.display()))
 }

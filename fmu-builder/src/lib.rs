@@ -9,7 +9,7 @@
 //! | `structure/` | what the dependency graph decides: blocks, tears, colours |
 //! | `analysis/` | what the Jacobian decides: spectra, partitions, sparsing |
 //! | `decide/` | candidates, trials, the choice and its certificate |
-//! | `pack`, `archive` | the new FMU |
+//! | `pack`, `archive`, `libraries` | the new FMU, with a runtime for each of its platforms |
 //! | `summary`, `report` | what was decided, and why, for programs and for people |
 //! | `inspect`, `bench`, `example` | the other commands |
 //! | `options` | what can be asked for, as values |
@@ -27,6 +27,7 @@ pub mod experiment;
 pub mod inputs;
 pub mod inspect;
 pub mod lab;
+pub mod libraries;
 pub mod options;
 pub mod pack;
 pub mod progress;
@@ -41,20 +42,5 @@ pub use bench::bench;
 pub use build::build;
 pub use example::example;
 pub use inspect::inspect;
+pub use libraries::{Libraries, Library};
 pub use options::{BenchOptions, InspectOptions, Options};
-
-/// The libraries that go into FMUs. The package `fmu-build` embeds them.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Libraries {
-    /// The co-simulation runtime, for this platform.
-    pub runtime: &'static [u8],
-    /// The reference models.
-    pub reference: &'static [u8],
-}
-
-impl std::fmt::Debug for Libraries {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (runtime, reference) = (self.runtime.len(), self.reference.len());
-        write!(f, "Libraries {{ runtime: {runtime} bytes, reference: {reference} bytes }}")
-    }
-}

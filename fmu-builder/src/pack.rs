@@ -6,7 +6,7 @@ use crate::archive::{self, Content, Entry};
 use crate::error::Error;
 use crate::source::Source;
 use fmu_runtime::plan::{Diagnostic, Plan, Quantity};
-use fmu_runtime::resources::{self, INNER, PLAN};
+use fmu_runtime::resources::{INNER, PLAN};
 use model_description::{CoSimulation, DiagnosticKind};
 use std::path::Path;
 
@@ -89,17 +89,16 @@ pub fn pack(
     mut plan: Plan,
     diagnostics: Vec<model_description::Diagnostic>,
     certificate: &Certificate,
-    runtime: &'static [u8],
+    runtimes: Vec<Entry>,
     output: &Path,
 ) -> Result<(), Error> {
     let failed = |error: serde_json::Error| Error::Request(format!("the plan cannot be written: {error}"));
     plan.model.guid = guid(&serde_json::to_vec(&plan).map_err(failed)?);
     let text = serde_json::to_vec(&plan).map_err(failed)?;
-    let identifier = source.identifier().to_string();
     let request = CoSimulation {
         guid: plan.model.guid.clone(),
         generation_tool: format!("fmu-build {}", env!("CARGO_PKG_VERSION")),
-        model_identifier: identifier.clone(),
+        model_identifier: source.identifier().to_string(),
         step_size: plan.step.h * plan.step.substeps as f64,
         start_time: None,
         stop_time: None,
@@ -113,15 +112,11 @@ pub fn pack(
         |name: String, content: Vec<u8>| Entry { name, content: Content::Bytes(content), executable: false };
     let mut entries = vec![
         bytes("modelDescription.xml".into(), source.description.into_co_simulation(&request)),
-        Entry {
-            name: resources::library(&identifier).to_string_lossy().replace('\\', "/"),
-            content: Content::Bytes(runtime.to_vec()),
-            executable: true,
-        },
         bytes(format!("resources/{PLAN}"), text),
         bytes("resources/certificate.json".into(), certificate.json.clone().into_bytes()),
         bytes("documentation/index.html".into(), certificate.html.clone().into_bytes()),
     ];
+    entries.extend(runtimes);
     let root = source.root();
     for entry in &source.archive.entries {
         let stays = STAYS.iter().any(|place| entry.name.starts_with(place));

@@ -9,7 +9,7 @@ use crate::worker::{Declared, Subject};
 use fmu_runtime::plan::{
     self, Elimination, Events, Jacobian, Method, Model, Plan, Policy, States, Step, Table, Variables,
 };
-use fmu_runtime::resources;
+use fmu_runtime::platform;
 use model_description::{
     Causality, Dependencies, DependencyKind, Kind, ModelDescription, ScalarVariable, Variability,
 };
@@ -53,8 +53,7 @@ impl Source {
         if exchange.needs_execution_tool {
             return Err(Error::NeedsTool { path: path.into() });
         }
-        let library = resources::library(&exchange.model_identifier);
-        if !root.join(&library).is_file() {
+        if !platform::HOST.library(&root, &exchange.model_identifier).is_file() {
             let mut found: Vec<String> = archive
                 .entries
                 .iter()
@@ -63,8 +62,9 @@ impl Source {
                 .map(|name| format!("binaries/{name}"))
                 .collect();
             found.truncate(8);
-            let wanted = library.to_string_lossy().into_owned();
-            return Err(Error::NoBinary { path: path.into(), wanted, platform: resources::PLATFORM, found });
+            let platform = platform::HOST.name;
+            let wanted = platform::HOST.entry(platform, &exchange.model_identifier);
+            return Err(Error::NoBinary { path: path.into(), wanted, platform, found });
         }
         let state_variables = description.states().iter().map(|state| state.state).collect();
         Ok(Source { path: path.into(), description, archive, scratch, state_variables })

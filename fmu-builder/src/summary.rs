@@ -2,11 +2,13 @@
 
 use crate::build::Pace;
 use crate::decide::{Certificate, Decision, WorstStep};
+use crate::libraries::Packed;
 use crate::quantity::format_duration;
 use crate::report::Figures;
 use crate::source::Source;
 use crate::worker::{Studied, Subject, quantiles};
 use fmu_runtime::plan::{Policy, Source as JacobianSource};
+use fmu_runtime::platform;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -51,6 +53,12 @@ pub struct Summary {
     pub errors: Vec<NamedError>,
     pub verified_from: f64,
     pub verified_to: f64,
+    /// The platform of the machine that verified the plan.
+    pub verified_on: &'static str,
+    /// Folders in `binaries/` of the new FMU.
+    pub platforms: Vec<String>,
+    /// Platforms of the model that the new FMU does not have, and why.
+    pub platforms_missing: Vec<String>,
     pub samples: usize,
     pub events: u64,
     pub carried_events: u64,
@@ -101,6 +109,7 @@ impl Summary {
         studied: &Studied,
         decision: &Decision,
         pace: &Pace,
+        packed: Packed,
         output: &Path,
     ) -> Summary {
         let plan = &decision.plan;
@@ -181,6 +190,9 @@ impl Summary {
                 .collect(),
             verified_from: subject.experiment.start,
             verified_to: studied.times.last().copied().unwrap_or(subject.experiment.start),
+            verified_on: platform::HOST.name,
+            platforms: packed.folders,
+            platforms_missing: packed.missing,
             samples: decision.samples,
             events: decision.simulated.events,
             carried_events: decision.simulated.carried_events,
@@ -279,9 +291,24 @@ impl Summary {
                 ),
             );
         }
+        line("platforms", self.platforms_text());
         lines.extend(warning_lines(&self.warnings));
         lines.push(format!("wrote {}", self.written.display()));
         lines.join("\n")
+    }
+
+    /// Where the new FMU runs, and where it does not though the model did.
+    pub fn platforms_text(&self) -> String {
+        let on = |name: &String| match name == self.verified_on {
+            true => format!("{name} (verified)"),
+            false => name.clone(),
+        };
+        let packed: Vec<String> = self.platforms.iter().map(on).collect();
+        let missing = match self.platforms_missing.is_empty() {
+            true => String::new(),
+            false => format!("; not packed: {}", self.platforms_missing.join(", ")),
+        };
+        format!("{}{missing}", packed.join(", "))
     }
 
     /// The error is larger than asked for.

@@ -10,6 +10,7 @@
 use crate::fmi::{Callbacks, Fmu2, Host, Instantiation, Kind};
 use crate::instance::Instance;
 use crate::memory;
+use crate::platform;
 use crate::resources::{self, INNER, PLAN};
 use crate::status::Status;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -192,7 +193,7 @@ pub unsafe extern "C" fn fmi2Instantiate(
             visible: visible != 0,
             logging: logging_on != 0,
         };
-        let library = root.join(resources::library(&plan.model.identifier));
+        let library = platform::HOST.library(&root, &plan.model.identifier);
         // SAFETY: the importer asks for this FMU, so it trusts the model inside.
         let inner = unsafe { Fmu2::load(&library, Host::Callbacks(callbacks), &request) };
         let inner = inner.map_err(|error| error.to_string())?;

@@ -16,6 +16,7 @@ pub mod jacobian;
 pub mod lu;
 pub mod memory;
 pub mod plan;
+pub mod platform;
 pub mod resources;
 mod step;
 

@@ -8,29 +8,6 @@ pub const PLAN: &str = "plan.json";
 /// The folder in the exported FMU's `resources` that holds the inner FMU.
 pub const INNER: &str = "inner";
 
-/// FMI's name of the platform this is compiled for.
-pub const PLATFORM: &str = if cfg!(all(target_os = "linux", target_arch = "aarch64")) {
-    "aarch64-linux"
-} else if cfg!(all(target_os = "linux", target_pointer_width = "64")) {
-    "linux64"
-} else if cfg!(target_os = "linux") {
-    "linux32"
-} else if cfg!(all(windows, target_pointer_width = "64")) {
-    "win64"
-} else if cfg!(windows) {
-    "win32"
-} else {
-    "darwin64"
-};
-
-/// The extension of a shared library, with its dot.
-pub const LIBRARY_SUFFIX: &str = std::env::consts::DLL_SUFFIX;
-
-/// The library of an unpacked FMU, relative to its root.
-pub fn library(identifier: &str) -> PathBuf {
-    ["binaries", PLATFORM, &format!("{identifier}{LIBRARY_SUFFIX}")].iter().collect()
-}
-
 /// The plan of an exported FMU that the importer knows by `guid`.
 pub fn read_plan(resources: &Path, guid: &str) -> Result<Plan, String> {
     let file = resources.join(PLAN);

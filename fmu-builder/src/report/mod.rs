@@ -62,12 +62,13 @@ fn page(summary: &Summary, decision: &Decision, step_times: Option<&[f64]>) -> S
     usage::usage(&mut out, summary, decision);
     let _ = write!(
         out,
-        "<footer>Made by fmu-build {}{}.{}</footer>\n</body>\n</html>\n",
+        "<footer>Made by fmu-build {}{}. Platforms: {}.{}</footer>\n</body>\n</html>\n",
         env!("CARGO_PKG_VERSION"),
         match summary.generation_tool.as_str() {
             "" => String::new(),
             tool => format!(" from a Model-Exchange FMU of {}", escape(tool)),
         },
+        escape(&summary.platforms_text()),
         match step_times {
             None => " The same figures for programs: <code>resources/certificate.json</code>.",
             Some(_) => " Computing times are of the machine that built it.",

@@ -7,6 +7,7 @@ use crate::experiment::{Experiment, Value};
 use crate::lab::Reporter;
 use fmu_runtime::fmi::{Fmu2, Instantiation, Kind, Log};
 use fmu_runtime::plan::Plan;
+use fmu_runtime::platform;
 use fmu_runtime::resources;
 use serde::{Deserialize, Serialize};
 use std::ffi::CString;
@@ -58,7 +59,7 @@ impl Bench {
             logging: false,
         };
         reporter.phase("fmi2Instantiate");
-        let library = self.root.join(resources::library(&self.plan.model.identifier));
+        let library = platform::HOST.library(&self.root, &self.plan.model.identifier);
         let mut fmu = load(&library, &log, &request).map_err(|error| format!("{error}{}", said(&log)))?;
         super::session::set_start_values(&mut fmu, &self.experiment, &log)?;
         let mut signals = Signals::read(&self.experiment)?;

@@ -8,6 +8,7 @@ use crate::experiment::{Column, Experiment, Signal, Value};
 use crate::inputs::InputTable;
 use crate::lab::Reporter;
 use fmu_runtime::fmi::{EventInfo, Fmu2, Instantiation, Kind, LoadError, Log};
+use fmu_runtime::platform;
 use fmu_runtime::resources;
 use fmu_runtime::status::Status;
 use std::ffi::CString;
@@ -57,7 +58,7 @@ pub fn said(log: &Log) -> String {
 /// Load and instantiate the Model-Exchange FMU.
 pub fn instantiate(subject: &Subject, reporter: &mut Reporter) -> Result<(Fmu2, Arc<Log>), String> {
     let model = &subject.plan.model;
-    let library = subject.root.join(resources::library(&model.identifier));
+    let library = platform::HOST.library(&subject.root, &model.identifier);
     let log = Arc::new(Log::default());
     let request = Instantiation {
         kind: Kind::ModelExchange,

@@ -1,0 +1,175 @@
+//! The libraries that go into FMUs: one per platform, embedded in the executable by the build script.
+
+use crate::archive::{Content, Entry, Unpacked};
+use fmu_runtime::platform::{Format, PLATFORMS, Platform};
+use std::fmt;
+use std::path::Path;
+
+/// What the executable embeds. A plain `cargo build` has its own platform's libraries only, a distribution has
+/// them all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Libraries {
+    /// The co-simulation runtime.
+    pub runtimes: &'static [Library],
+    /// The reference models.
+    pub references: &'static [Library],
+}
+
+#[derive(PartialEq, Eq)]
+pub struct Library {
+    /// [`Platform::name`].
+    pub platform: &'static str,
+    pub bytes: &'static [u8],
+}
+
+/// The platforms of a new FMU.
+#[derive(Clone, Debug, Default)]
+pub struct Packed {
+    /// Folders in `binaries/`.
+    pub folders: Vec<String>,
+    /// Folders for which the model has a library but the new FMU has none, and why.
+    pub missing: Vec<String>,
+}
+
+impl Libraries {
+    /// A runtime for every library that the model brought, in the same folder. What a library is for says the file
+    /// itself, since two platforms share the folder `linux64`.
+    pub fn runtimes_for(&self, archive: &Unpacked, root: &Path, identifier: &str) -> (Vec<Entry>, Packed) {
+        let (mut entries, mut packed) = (Vec::new(), Packed::default());
+        for entry in archive.entries.iter().filter(|entry| !entry.is_dir) {
+            let Some((folder, file)) =
+                entry.name.strip_prefix("binaries/").and_then(|rest| rest.split_once('/'))
+            else {
+                continue;
+            };
+            // Not the model's own library, but one that it needs.
+            if file.rsplit_once('.').is_none_or(|(stem, _)| stem != identifier) {
+                continue;
+            }
+            let format = Format::of_file(&root.join(&entry.name));
+            let runtime = self.runtimes.iter().find(|runtime| {
+                let platform = runtime.platform();
+                let here = platform.folders().any(|name| name == folder);
+                here && file.ends_with(platform.suffix) && format == Some(platform.format)
+            });
+            match runtime {
+                Some(runtime) => {
+                    entries.push(library(entry.name.clone(), runtime.bytes));
+                    packed.folders.push(folder.to_string());
+                }
+                None => packed.missing.push(self.reason(folder, format)),
+            }
+        }
+        (entries, packed)
+    }
+
+    fn reason(&self, folder: &str, format: Option<Format>) -> String {
+        let known = PLATFORMS.iter().find(|platform| {
+            platform.folders().any(|name| name == folder) && Some(platform.format) == format
+        });
+        match (known, format) {
+            (Some(_), _) => format!("{folder} (this fmu-build has no runtime for it)"),
+            (None, None) => format!("{folder} (its file is no library)"),
+            (None, Some(format)) => format!("{folder} (its file is {format})"),
+        }
+    }
+
+    /// The reference models' library for every platform that there is one for.
+    pub fn references_for(&self, identifier: &str) -> impl Iterator<Item = Entry> {
+        self.references.iter().map(move |reference| {
+            let platform = reference.platform();
+            library(platform.entry(platform.name, identifier), reference.bytes)
+        })
+    }
+}
+
+impl Library {
+    /// The build script takes names from the table only.
+    fn platform(&self) -> &'static Platform {
+        PLATFORMS
+            .iter()
+            .find(|platform| platform.name == self.platform)
+            .unwrap_or_else(|| unreachable!("{} is not in the table of platforms", self.platform))
+    }
+}
+
+impl fmt::Debug for Library {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} bytes", self.platform, self.bytes.len())
+    }
+}
+
+fn library(name: String, bytes: &'static [u8]) -> Entry {
+    Entry { name, content: Content::Bytes(bytes.to_vec()), executable: true }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::archive::UnpackedEntry;
+
+    const LIBRARIES: Libraries = Libraries {
+        runtimes: &[
+            Library { platform: "linux64", bytes: b"x86" },
+            Library { platform: "aarch64-linux", bytes: b"arm" },
+        ],
+        references: &[],
+    };
+
+    fn elf(machine: u8) -> Vec<u8> {
+        let mut bytes = b"\x7fELF".to_vec();
+        bytes.resize(64, 0);
+        bytes[18] = machine;
+        bytes
+    }
+
+    fn packed(files: &[(&str, Vec<u8>)]) -> (Vec<(String, Vec<u8>)>, Packed) {
+        let root = tempfile::tempdir().unwrap();
+        let mut entries = Vec::new();
+        for (name, bytes) in files {
+            let path = root.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, bytes).unwrap();
+            entries.push(UnpackedEntry { name: name.to_string(), is_dir: false, mode: None });
+        }
+        let (entries, packed) = LIBRARIES.runtimes_for(&Unpacked { entries }, root.path(), "m");
+        let content = |entry: Entry| match entry.content {
+            Content::Bytes(bytes) => (entry.name, bytes),
+            Content::File(path) => panic!("{path:?} is not embedded"),
+        };
+        (entries.into_iter().map(content).collect(), packed)
+    }
+
+    #[test]
+    fn a_runtime_goes_beside_every_library_of_the_model_that_has_one() {
+        let mut pe = b"MZ".to_vec();
+        pe.resize(60, 0);
+        pe.extend([64, 0, 0, 0, b'P', b'E', 0, 0, 0x64, 0x86]);
+        let (entries, packed) = packed(&[
+            ("binaries/linux64/m.so", elf(62)),
+            ("binaries/linux64/helper.so", elf(62)),
+            ("binaries/aarch64-linux/m.so", elf(183)),
+            ("binaries/win64/m.dll", pe),
+            ("binaries/win32/m.dll", elf(62)),
+            ("binaries/darwin64/m.dylib", b"junk".to_vec()),
+            ("resources/binaries/linux64/m.so", elf(62)),
+        ]);
+        let expected = [("binaries/linux64/m.so", b"x86"), ("binaries/aarch64-linux/m.so", b"arm")];
+        assert_eq!(entries, expected.map(|(name, bytes)| (name.to_string(), bytes.to_vec())));
+        assert_eq!(packed.folders, ["linux64", "aarch64-linux"]);
+        let missing = [
+            "win64 (this fmu-build has no runtime for it)",
+            "win32 (its file is a library for linux64)",
+            "darwin64 (its file is no library)",
+        ];
+        assert_eq!(packed.missing, missing);
+    }
+
+    /// Where FMPy looks on ARM.
+    #[test]
+    fn an_arm_library_in_linux64_gets_the_arm_runtime() {
+        let (entries, _) = packed(&[("binaries/linux64/m.so", elf(183))]);
+        assert_eq!(entries, [("binaries/linux64/m.so".to_string(), b"arm".to_vec())]);
+    }
+}
