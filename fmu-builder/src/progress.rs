@@ -1,50 +1,77 @@
-//! Progress of long work, shown on a terminal only.
+//! Progress of long work: a bar on a terminal, or lines for the program that called us.
 //!
-//! A log file or a script reads stderr too, and `--json` and `--quiet` ask for silence: in all
-//! these cases nothing is drawn, and the calls cost nothing.
+//! A log file or a script reads stderr too, and `--json` and `--quiet` ask for silence: in these cases nothing is
+//! drawn, and the calls cost nothing. A program that wants to show progress itself sets `FMU_BUILD_PROGRESS=lines`
+//! and gets lines `progress <tab> fraction <tab> stage` on stderr.
 
+use std::cell::RefCell;
 use std::io::IsTerminal;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// One line on stderr that says what is going on, and how far it is.
+/// Says on stderr what is going on, and how far it is.
 #[derive(Debug)]
 pub struct Progress {
-    bar: Option<ProgressBar>,
+    shown: Shown,
+}
+
+#[derive(Debug)]
+enum Shown {
+    Nothing,
+    /// One line, drawn again and again.
+    Bar(ProgressBar),
+    /// For programs; the present stage.
+    Lines(RefCell<String>),
 }
 
 impl Progress {
-    /// Drawn if `enabled` and if stderr is a terminal.
+    /// A bar is drawn if `enabled` and if stderr is a terminal.
     pub fn new(enabled: bool) -> Progress {
-        let bar = (enabled && std::io::stderr().is_terminal()).then(|| {
+        let shown = if std::env::var_os("FMU_BUILD_PROGRESS").is_some_and(|form| form == "lines") {
+            Shown::Lines(RefCell::default())
+        } else if enabled && std::io::stderr().is_terminal() {
             let bar = ProgressBar::new(RESOLUTION);
             if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {bar:30} {percent:>3} %") {
                 bar.set_style(style);
             }
             bar.enable_steady_tick(std::time::Duration::from_millis(120));
-            bar
-        });
-        Progress { bar }
+            Shown::Bar(bar)
+        } else {
+            Shown::Nothing
+        };
+        Progress { shown }
     }
 
     /// Begin a stage, such as "sampling": the bar starts again.
     pub fn stage(&self, name: &str) {
-        if let Some(bar) = &self.bar {
-            bar.set_message(name.to_string());
-            bar.set_position(0);
+        match &self.shown {
+            Shown::Nothing => {}
+            Shown::Bar(bar) => {
+                bar.set_message(name.to_string());
+                bar.set_position(0);
+            }
+            Shown::Lines(stage) => {
+                *stage.borrow_mut() = name.replace(['\t', '\n'], " ");
+                self.fraction(0.0);
+            }
         }
     }
 
     /// How much of the stage is done, from 0 to 1.
     pub fn fraction(&self, done: f64) {
-        if let Some(bar) = &self.bar {
-            bar.set_position(position(done));
+        match &self.shown {
+            Shown::Nothing => {}
+            Shown::Bar(bar) => bar.set_position(position(done)),
+            Shown::Lines(stage) => {
+                let fraction = position(done) as f64 / RESOLUTION as f64;
+                eprintln!("progress\t{fraction}\t{}", stage.borrow());
+            }
         }
     }
 
     /// Take the line away; what follows on stderr starts in a clean column.
     pub fn finish(&self) {
-        if let Some(bar) = &self.bar {
+        if let Shown::Bar(bar) = &self.shown {
             bar.finish_and_clear();
         }
     }
@@ -71,7 +98,7 @@ mod tests {
     #[test]
     fn nothing_is_drawn_unless_asked_for() {
         let quiet = Progress::new(false);
-        assert!(quiet.bar.is_none());
+        assert!(matches!(quiet.shown, Shown::Nothing));
         quiet.stage("sampling");
         quiet.fraction(0.5);
         quiet.finish();
