@@ -2,8 +2,7 @@
 
 use crate::archive;
 use crate::error::Error;
-use crate::experiment::{Column, Experiment, Signal};
-use crate::inputs::InputTable;
+use crate::experiment::{self, Experiment};
 use crate::lab::Lab;
 use crate::options::BenchOptions;
 use crate::progress::Progress;
@@ -11,7 +10,7 @@ use crate::quantity::format_duration;
 use crate::report;
 use crate::summary::{StepTime, count, warning_lines};
 use crate::worker::Bench;
-use fmu_runtime::plan::{Plan, Quantity, Role};
+use fmu_runtime::plan::{Plan, Quantity};
 use fmu_runtime::resources::PLAN;
 use serde::Serialize;
 
@@ -70,20 +69,16 @@ pub fn bench(options: &BenchOptions) -> Result<Benchmark, Error> {
     let steps = options.steps.unwrap_or(STEPS);
     let deadline = options.deadline.unwrap_or(step);
     let limit = options.limits.time;
-    let inputs = match &options.inputs {
-        Some(path) => Some(std::path::absolute(path).map_err(Error::io("find", path))?),
-        None => None,
-    };
-    let columns = match &inputs {
+    let (inputs, columns, ignored) = match &options.inputs {
         Some(path) => {
-            let table = InputTable::read_with(path, |_| true)?;
-            table.names().filter_map(|name| column(&description, &plan, name)).collect()
+            let bound = experiment::bind(path, &description)?;
+            (Some(bound.table), bound.columns, bound.ignored)
         }
-        None => Vec::new(),
+        None => Default::default(),
     };
     let start = description.default_experiment.start_time.unwrap_or(0.0);
-    let experiment =
-        Experiment { start, stop: start + steps as f64 * step, settings: Vec::new(), inputs, columns };
+    let stop = start + steps as f64 * step;
+    let experiment = Experiment { start, stop, settings: Vec::new(), inputs, columns, ignored };
     let lab = Lab::new(limit, scratch.path().to_path_buf(), Progress::new(options.progress))?;
     let measured = lab.bench(Bench {
         root,
@@ -134,26 +129,6 @@ pub fn bench(options: &BenchOptions) -> Result<Benchmark, Error> {
         std::fs::write(path, report::benchmark(&benchmark)).map_err(Error::io("write", path))?;
     }
     Ok(benchmark)
-}
-
-fn column(description: &model_description::ModelDescription, plan: &Plan, name: &str) -> Option<Column> {
-    use model_description::Kind;
-    let variable = description.variables.iter().find(|variable| variable.name == name)?;
-    let reference = variable.value_reference;
-    let real = &plan.variables.real;
-    let signal = match variable.kind {
-        Kind::Real => {
-            let index = real.references.binary_search(&reference).ok()?;
-            match Role::from_letter(real.roles.as_bytes()[index])? {
-                Role::ContinuousInput => Signal::Continuous,
-                _ => Signal::Real,
-            }
-        }
-        Kind::Integer | Kind::Enumeration => Signal::Integer,
-        Kind::Boolean => Signal::Boolean,
-        Kind::String => Signal::Text,
-    };
-    Some(Column { name: name.to_string(), reference, signal })
 }
 
 /// Steps per class of duration; classes double from one to the next.

@@ -30,17 +30,22 @@ pub fn build(options: &Options) -> Result<Summary, Error> {
     refuse_output(&options.input, &options.output)?;
     let mut source = Source::open(&options.input)?;
     let experiment = source.experiment(&options.run)?;
+    let ignored = source.ignored_columns(&experiment);
+    if let (true, Some(ignored)) = (options.strict, &ignored) {
+        return Err(Error::Request(format!("{ignored}; rename or remove them, or build without --strict")));
+    }
     let mut pace = Pace::choose(options, &source, &experiment)?;
     let progress = Progress::new(options.progress);
     let lab = Lab::new(options.limits.time, source.scratch.path().to_path_buf(), progress)?;
 
-    let (subject, studied, decision) = loop {
+    let (subject, studied, mut decision) = loop {
         let (subject, studied, decision) = attempt(options, &source, &experiment, &pace, &lab)?;
         if !pace.shorten(decision.error, options.tolerance) {
             break (subject, studied, decision);
         }
     };
     lab.finish();
+    decision.warnings.splice(0..0, ignored.map(|ignored| format!("{ignored}; they are ignored")));
     source.set_starts(&studied.told);
 
     let (runtimes, packed) =

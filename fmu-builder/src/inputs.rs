@@ -8,23 +8,24 @@
 //! 1e-9 for equal, which at t = 1e6 s is a millisecond; here it is 1e-12, enough for the rounding of t0 + k h.
 //! And a jump at the very first time is a jump here, where FMPy keeps the value before it.
 
+use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The table; columns are counted from 0, without the time.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InputTable {
     time: Vec<f64>,
     columns: Vec<Column>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Column {
     name: String,
     cells: Cells,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Cells {
     Numbers(Vec<f64>),
     Text(Vec<String>),
@@ -44,6 +45,17 @@ impl InputTable {
         let text = String::from_utf8(bytes)
             .map_err(|e| in_file(Fault::NotText { offset: e.utf8_error().valid_up_to() }))?;
         parse(&text, is_text).map_err(in_file)
+    }
+
+    /// A table of signals that were not read from a file; `time` must not decrease, and every column has as many values.
+    pub fn of_numbers(time: Vec<f64>, columns: Vec<(String, Vec<f64>)>) -> InputTable {
+        debug_assert!(time.windows(2).all(|pair| pair[0] <= pair[1]));
+        debug_assert!(columns.iter().all(|(_, values)| values.len() == time.len()));
+        let columns = columns
+            .into_iter()
+            .map(|(name, values)| Column { name, cells: Cells::Numbers(values) })
+            .collect();
+        InputTable { time, columns }
     }
 
     /// The place of the column of this name.
@@ -147,6 +159,9 @@ fn interpolate(time: &[f64], values: &[f64], after: usize, t: f64) -> f64 {
     }
     if after == time.len() {
         return values[after - 1];
+    }
+    if values[after - 1] == values[after] {
+        return values[after]; // exactly, where the signal is held
     }
     let (t0, t1) = (time[after - 1], time[after]);
     let w0 = (t1 - t) / (t1 - t0);

@@ -2,8 +2,7 @@
 
 use crate::archive::{self, Unpacked};
 use crate::error::Error;
-use crate::experiment::{Column, Experiment, Setting, Signal, Value};
-use crate::inputs::InputTable;
+use crate::experiment::{self, Experiment, Setting, Value};
 use crate::options::Run;
 use crate::worker::{Declared, Subject};
 use fmu_runtime::plan::{
@@ -288,15 +287,28 @@ impl Source {
         }
         let settings =
             run.set.iter().map(|(name, value)| self.setting(name, value)).collect::<Result<_, _>>()?;
-        let inputs = match run.inputs.first() {
-            Some(path) => Some(std::path::absolute(path).map_err(Error::io("find", path))?),
-            None => None,
+        let (inputs, columns, ignored) = match run.inputs.first() {
+            Some(path) => {
+                let bound = experiment::bind(path, &self.description)?;
+                (Some(bound.table), bound.columns, bound.ignored)
+            }
+            None => Default::default(),
         };
-        let columns = match &inputs {
-            Some(path) => self.columns(path)?,
-            None => Vec::new(),
-        };
-        Ok(Experiment { start, stop, settings, inputs, columns })
+        Ok(Experiment { start, stop, settings, inputs, columns, ignored })
+    }
+
+    /// What to say of columns of the input file that fit no variable.
+    pub fn ignored_columns(&self, experiment: &Experiment) -> Option<String> {
+        if experiment.ignored.is_empty() {
+            return None;
+        }
+        let inputs = self.description.variables.iter().filter(|it| it.causality == Causality::Input);
+        let inputs: Vec<&str> = inputs.map(|it| it.name.as_str()).take(12).collect();
+        Some(format!(
+            "the input file's columns {} fit no input and no tunable parameter of the model (its inputs: {})",
+            experiment.ignored.join(", "),
+            if inputs.is_empty() { "none".into() } else { inputs.join(", ") }
+        ))
     }
 
     fn find(&self, name: &str) -> Option<&ScalarVariable> {
@@ -341,41 +353,6 @@ impl Source {
             other == lower || other.ends_with(&format!(".{lower}")) || lower.ends_with(&format!(".{other}"))
         });
         near.map_or(String::new(), |variable| format!("; did you mean {}?", variable.name))
-    }
-
-    fn columns(&self, path: &Path) -> Result<Vec<Column>, Error> {
-        let table = InputTable::read_with(path, |_| true)?;
-        let mut columns = Vec::new();
-        for name in table.names() {
-            let Some(variable) = self.find(name).filter(|variable| variable.causality == Causality::Input)
-            else {
-                let inputs: Vec<&str> = self
-                    .description
-                    .variables
-                    .iter()
-                    .filter(|variable| variable.causality == Causality::Input)
-                    .map(|variable| variable.name.as_str())
-                    .take(12)
-                    .collect();
-                return Err(Error::Request(format!(
-                    "{}: column {name:?} is not an input of the model (its inputs: {}); rename or remove it",
-                    path.display(),
-                    if inputs.is_empty() { "none".into() } else { inputs.join(", ") }
-                )));
-            };
-            let signal = match (variable.kind, variable.variability) {
-                (Kind::Real, Variability::Continuous) => Signal::Continuous,
-                (Kind::Real, _) => Signal::Real,
-                (Kind::Integer | Kind::Enumeration, _) => Signal::Integer,
-                (Kind::Boolean, _) => Signal::Boolean,
-                (Kind::String, _) => Signal::Text,
-            };
-            columns.push(Column { name: name.to_string(), reference: variable.value_reference, signal });
-        }
-        // Numbers are checked now, so that a bad cell is refused before any foreign code runs.
-        let bound = |name: &str| columns.iter().find(|column| column.name == name);
-        InputTable::read_with(path, |name| bound(name).is_none_or(|column| column.signal == Signal::Text))?;
-        Ok(columns)
     }
 
     /// Variables whose start value is missing in the file, though FMI demands one: the FMU itself is asked.

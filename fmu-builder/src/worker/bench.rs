@@ -62,7 +62,7 @@ impl Bench {
         let library = platform::HOST.library(&self.root, &self.plan.model.identifier);
         let mut fmu = load(&library, &log, &request).map_err(|error| format!("{error}{}", said(&log)))?;
         super::session::set_start_values(&mut fmu, &self.experiment, &log)?;
-        let mut signals = Signals::read(&self.experiment)?;
+        let mut signals = Signals::of(&self.experiment);
         let start = self.experiment.start;
         reporter.phase("fmi2EnterInitializationMode");
         expect(fmu.setup_experiment(None, start, None), "fmi2SetupExperiment", &log)?;

@@ -26,7 +26,7 @@ pub struct Session {
     max_iterations: u32,
 }
 
-/// The input file, bound to the FMU's inputs.
+/// The inputs of a run, bound to the FMU's inputs.
 pub struct Signals {
     table: InputTable,
     continuous: Vec<(u32, usize)>,
@@ -120,7 +120,7 @@ impl Session {
         let (mut inner, log) = instantiate(subject, reporter)?;
         reporter.phase("fmi2SetReal");
         set_start_values(&mut inner, experiment, &log)?;
-        let mut signals = Signals::read(experiment)?;
+        let mut signals = Signals::of(experiment);
         reporter.phase("fmi2SetupExperiment");
         expect(
             inner.setup_experiment(subject.tolerance, experiment.start, None),
@@ -227,11 +227,9 @@ impl Session {
 }
 
 impl Signals {
-    pub fn read(experiment: &Experiment) -> Result<Option<Signals>, String> {
-        let Some(path) = &experiment.inputs else { return Ok(None) };
-        let bound = |name: &str| experiment.columns.iter().find(|column| column.name == name);
-        let is_text = |name: &str| bound(name).is_none_or(|column| column.signal == Signal::Text);
-        let table = InputTable::read_with(path, is_text).map_err(|error| error.to_string())?;
+    /// The signals of a run, if it has any.
+    pub fn of(experiment: &Experiment) -> Option<Signals> {
+        let table = experiment.inputs.clone()?;
         let (mut continuous, mut held) = (Vec::new(), Vec::new());
         for column in &experiment.columns {
             let Some(index) = table.column(&column.name) else { continue };
@@ -242,14 +240,14 @@ impl Signals {
             }
         }
         let held_columns: Vec<usize> = held.iter().map(|(_, index)| *index).collect();
-        Ok(Some(Signals {
+        Some(Signals {
             events: table.event_times(&held_columns),
             references: continuous.iter().map(|(reference, _)| *reference).collect(),
             values: vec![0.0; continuous.len()],
             table,
             continuous,
             held,
-        }))
+        })
     }
 
     /// Continuous inputs at `time`.

@@ -38,7 +38,7 @@ impl Simulate {
         let Subject { plan, experiment, .. } = &self.subject;
         let (mut inner, log) = instantiate(&self.subject, reporter)?;
         session::set_start_values(&mut inner, experiment, &log)?;
-        let mut signals = Signals::read(experiment)?;
+        let mut signals = Signals::of(experiment);
         let host = *inner.callbacks();
         let mut instance = Instance::with_inner(&plan.model.name, plan.clone(), inner, host, false)?;
         let fail = |call: &str| Err(format!("{call} failed{}", said(&log)));
