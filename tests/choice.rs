@@ -1,16 +1,10 @@
 //! What `fmu-build` decides: published partitions come out, unstable wishes are refused with the mode that grows,
 //! budgets hold, large models stay cheap.
 
-use crate::util::{build_file, example, fmu_build};
+use crate::util::{example, fmu_build, summary as decided};
 use serde_json::Value;
 use std::path::PathBuf;
 use tempfile::TempDir;
-
-/// The summary of a reference model built with options.
-fn decided(model: &str, options: &str) -> Value {
-    let folder = TempDir::new().unwrap();
-    build_file(&example(model, folder.path()), &folder.path().join("out.fmu"), options)
-}
 
 /// What is said when a build is refused, and that it was: exit code 1 and no file.
 fn refused(model: &str, options: &str) -> String {

@@ -64,8 +64,7 @@ fn lies_are_found_out() {
     let output = folder.path().join("out.fmu");
     let found = build_file(&example("wrong-structure", folder.path()), &output, "--mode implicit");
     let warnings = found["warnings"].to_string();
-    assert!(warnings.contains("der(y)") || warnings.contains('y'), "{warnings}");
-    assert_ne!(found["warnings"].as_array().unwrap().len(), 0, "{found}");
+    assert!(warnings.contains("der(y)"), "{warnings}");
     assert_eq!(found["nonzeros"], 4, "{found}");
     let found = build_file(&example("wrong-directional", folder.path()), &output, "--mode implicit");
     assert!(found["warnings"].to_string().contains("irectional"), "{found}");

@@ -169,7 +169,7 @@ fn stick_slip_has_its_period() {
 #[test]
 fn chatter_is_bounded_and_counted() {
     let h = 0.01;
-    let exported = build("chatter", &format!("--step {h} --force"));
+    let exported = build("chatter", &format!("--step {h} --stop 0.1 --force"));
     let mut fmu = exported.start(0.0, &[]);
     let (mut events, mut most) = (0, 0);
     for k in 0..200 {

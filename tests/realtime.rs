@@ -1,7 +1,7 @@
 //! The price of a step: constant, counted in calls of the model, and free of allocations.
 
 use crate::driver::{Exported, Fmu};
-use crate::util::{build, build_file, example, succeed};
+use crate::util::{build, succeed, summary};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -58,10 +58,7 @@ fn a_rehearsal_leaves_no_trace() {
 /// With a fresh Jacobian each colour adds one evaluation, or one directional derivative, and nothing else.
 #[test]
 fn a_fresh_jacobian_adds_its_colours() {
-    let folder = TempDir::new().unwrap();
-    let input = example("van-der-pol", folder.path());
-    let options = "--step 1ms --stop 1 --mode implicit --jacobian every";
-    let summary = build_file(&input, &folder.path().join("out.fmu"), options);
+    let summary = summary("van-der-pol", "--step 1ms --stop 1 --mode implicit --jacobian every");
     assert_eq!(summary["colours"], 2, "{summary}");
     assert_eq!(summary["evaluations_per_step"], 3.0, "{summary}");
 }
@@ -71,13 +68,10 @@ fn a_fresh_jacobian_adds_its_colours() {
 #[test]
 fn a_step_with_events_keeps_its_bound() {
     for (options, substeps) in [("--mode explicit", 1), ("--mode implicit", 1), ("--mode implicit", 3)] {
-        let folder = TempDir::new().unwrap();
-        let input = example("chatter", folder.path());
-        let options = format!("--step 10ms --substeps {substeps} --force {options}");
-        let output = folder.path().join("out.fmu");
-        let bound = build_file(&input, &output, &options)["worst_step"].clone();
+        let options = format!("--step 10ms --stop 0.1 --substeps {substeps} --force {options}");
+        let bound = &summary("chatter", &options)["worst_step"];
         let events = bound["events"].as_i64().unwrap();
-        let exported = Exported::unpack(&output, folder);
+        let exported = build("chatter", &options);
         let mut fmu = exported.start(0.0, &[]);
         let [derivatives, indicators] = ["GetDerivatives", "GetEventIndicators"];
         let count = |fmu: &mut Fmu| [derivatives, indicators].map(|name| i64::from(fmu.integer(name)));
@@ -155,7 +149,7 @@ fn no_allocation_in_a_step() {
         ("van-der-pol", "--mode implicit --jacobian every", 1e-3, "x"),
         ("spring-pendulum", "--mode implicit --jacobian rolling", 1e-3, "x"),
         ("heat-rod:100", "--mode implicit", 1e-3, "T_mid"),
-        ("chatter", "--force", 1e-2, "x"),
+        ("chatter", "--stop 0.1 --force", 1e-2, "x"),
         ("stick-slip", "", 1e-3, "x"),
     ] {
         let exported = build(model, &format!("--step {h} {options}"));
@@ -170,21 +164,39 @@ fn no_allocation_in_a_step() {
     }
 }
 
-/// The diagnostics that the FMU carries: time of the last step, overruns, estimated error.
+/// The clock is read only once somebody has asked for a time. Then a step of 10 ns is late in every step (calling the model alone
+/// takes longer), one of 10 s in none.
 #[test]
-fn diagnostics_tell_of_the_step() {
-    let exported = build("van-der-pol", "--step 1ms --stop 2 --mode implicit");
-    let mut fmu = exported.start(0.0, &[]);
-    fmu.steps(0.0, 1e-3, 1000);
-    // The clock is read only once somebody has asked.
-    fmu.real("fmuBuild.stepTime");
-    fmu.step(1.0, 1e-3);
-    let time = fmu.real("fmuBuild.stepTime");
-    assert!(time > 0.0 && time < 1.0, "{time}");
-    assert!(fmu.integer("fmuBuild.overruns") <= 1000);
-    fmu.steps(1.001, 1e-3, 500);
-    assert_eq!(fmu.integer("fmuBuild.allocations"), 0);
-    assert!(fmu.real("fmuBuild.errorEstimate") >= 0.0);
+fn late_steps_are_counted() {
+    for (h, late) in [(1e-8, 1000), (10.0, 0)] {
+        let exported = build("counting", &format!("--step {h} --stop {} --mode implicit", 1000.0 * h));
+        let mut fmu = exported.start(0.0, &[]);
+        fmu.steps(0.0, h, 10);
+        assert_eq!((fmu.real("fmuBuild.stepTime"), fmu.integer("fmuBuild.overruns")), (0.0, 0));
+        fmu.steps(10.0 * h, h, 1000);
+        let time = fmu.real("fmuBuild.stepTime");
+        assert!(time > 1e-8 && time < 10.0, "{time}");
+        assert_eq!(fmu.integer("fmuBuild.overruns"), late, "h = {h}");
+    }
+}
+
+/// On x' = -x a step of Euler's methods errs by h²/2 |x| and terms of higher order; x is of size 1.
+#[test]
+fn the_error_estimate_is_the_local_error() {
+    let h = 0.01;
+    for mode in ["implicit", "explicit"] {
+        let exported = build("dahlquist", &format!("--method lie --mode {mode} --step {h} --stop 1"));
+        let mut fmu = exported.start(0.0, &[]);
+        for k in 0..100 {
+            fmu.step(k as f64 * h, h);
+            let (estimate, expected) = (fmu.real("fmuBuild.errorEstimate"), h * h / 2.0 * fmu.real("x"));
+            // The first step has none before it to compare with.
+            assert!(
+                k < 1 || (estimate / expected - 1.0).abs() < 0.03,
+                "{mode}, step {k}: {estimate:e} for {expected:e}"
+            );
+        }
+    }
 }
 
 /// `bench` measures, and its numbers are ordered.

@@ -3,52 +3,17 @@
 The method is of first order: on a smooth problem its error is at most h/2 times what x'' can pile up. Each case
 states the error that this allows, against an exact solution where there is one, and against FMPy's own simulation of the
 original Model-Exchange FMU with CVode at 1e-9 where there is none.
-
-FMU_BUILD names the executable; without it, the release build is taken.
 """
 
-import json
 import math
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import DATA_MODELS, REFERENCE_MODELS
 from fmpy import read_model_description, simulate_fmu
 from fmpy.validation import validate_fmu
-
-ROOT = Path(__file__).resolve().parent.parent
-DATA = ROOT / "tests" / "data"
-FMU_BUILD = os.environ.get("FMU_BUILD", str(ROOT / "target" / "release" / "fmu-build"))
-
-
-def fmu_build(*arguments):
-    done = subprocess.run([FMU_BUILD, *map(str, arguments)], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-@pytest.fixture(scope="session")
-def build(tmp_path_factory):
-    """Builds each FMU once: (the original, the exported one, what --json said)."""
-    made = {}
-
-    def build(model, *options):
-        key = (model, options)
-        if key not in made:
-            folder = tmp_path_factory.mktemp(model.replace(":", "-").replace(".fmu", ""))
-            original, exported = folder / "in.fmu", folder / "out.fmu"
-            if model.endswith(".fmu"):
-                original = DATA / model
-            else:
-                fmu_build("example", model, original)
-            said = json.loads(fmu_build(original, exported, "--json", *options))
-            made[key] = (original, exported, said)
-        return made[key]
-
-    return build
 
 
 def simulate(exported, h, stop, output, start=0.0, **more):
@@ -110,14 +75,6 @@ def bounces(t, g=9.81, e=0.7, height=1.0):
 
 
 # Every model is valid
-
-
-REFERENCE_MODELS = [
-    "dahlquist", "prothero-robinson", "van-der-pol", "bouncing-ball", "stick-slip", "sampled-controller", "spring-pendulum",
-    "stiff-pair", "rc-circuit", "dc-drive", "pipe", "heat-rod", "heat-rod:200", "all-types", "time-varying", "robot",
-    "arm",
-]
-DATA_MODELS = sorted(path.name for path in DATA.glob("*.fmu"))
 
 
 def test_there_are_19_compiled_models():

@@ -36,10 +36,62 @@ pub fn example(name: &str, folder: &Path) -> PathBuf {
 /// Build a reference model, or a file of `tests/data`, and unpack the result. `options` is split at blanks.
 pub fn build(model: &str, options: &str) -> Exported {
     let folder = TempDir::new().unwrap();
-    let input = if model.ends_with(".fmu") { data(model) } else { example(model, folder.path()) };
     let output = folder.path().join("out.fmu");
-    build_file(&input, &output, options);
+    std::fs::copy(cache::built(model, options).join("out.fmu"), &output).unwrap();
     Exported::unpack(&output, folder)
+}
+
+/// The summary of the same build.
+pub fn summary(model: &str, options: &str) -> serde_json::Value {
+    let text = std::fs::read(cache::built(model, options).join("summary.json")).unwrap();
+    serde_json::from_slice(&text).unwrap()
+}
+
+/// FMUs that were built once, for all tests that want the same one.
+///
+/// They lie in `target/tmp/fmus`, each in a folder named by a hash of the executable, the model and the options: a new executable
+/// finds nothing and builds anew. A folder appears by renaming, whole, so that tests in other threads and
+/// processes may share it.
+mod cache {
+    use super::{build_file, data, example};
+    use std::collections::HashMap;
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    use std::path::{Path, PathBuf};
+    use std::sync::{Arc, LazyLock, Mutex};
+
+    static EXECUTABLE: LazyLock<u64> =
+        LazyLock::new(|| hash(&std::fs::read(env!("CARGO_BIN_EXE_fmu-build")).unwrap()));
+
+    /// One lock for each FMU: others that want it wait until it is there.
+    static LOCKS: LazyLock<Mutex<HashMap<PathBuf, Arc<Mutex<()>>>>> = LazyLock::new(Mutex::default);
+
+    /// The folder with `out.fmu` and `summary.json`.
+    pub fn built(model: &str, options: &str) -> PathBuf {
+        let input = if model.ends_with(".fmu") { std::fs::read(data(model)).unwrap() } else { Vec::new() };
+        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fmus");
+        let folder = root.join(format!("{:016x}", hash(&(*EXECUTABLE, model, input, options))));
+        let lock = LOCKS.lock().unwrap().entry(folder.clone()).or_default().clone();
+        // A test that failed while it built leaves nothing half-done.
+        let _guard = lock.lock().unwrap_or_else(|failed| failed.into_inner());
+        if !folder.exists() {
+            std::fs::create_dir_all(&root).unwrap();
+            let aside = tempfile::tempdir_in(&root).unwrap();
+            let input = if model.ends_with(".fmu") { data(model) } else { example(model, aside.path()) };
+            let summary = build_file(&input, &aside.path().join("out.fmu"), options);
+            std::fs::write(aside.path().join("summary.json"), summary.to_string()).unwrap();
+            // Another process may have been faster: then its folder counts.
+            if let Err(error) = std::fs::rename(aside.path(), &folder) {
+                assert!(folder.exists(), "{}: {error}", folder.display());
+            }
+        }
+        folder
+    }
+
+    fn hash(value: &impl Hash) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        value.hash(&mut hasher);
+        hasher.finish()
+    }
 }
 
 /// The summary that `--json` prints.
