@@ -191,7 +191,10 @@ fn the_description_is_that_of_a_slave() {
                 "fmuBuild.allocations",
                 "fmuBuild.events",
                 "fmuBuild.carriedEvents",
-                "fmuBuild.errorEstimate"
+                "fmuBuild.errorEstimate",
+                "fmuBuild.planDefect",
+                "fmuBuild.stepsOutsidePlan",
+                "fmuBuild.jacobianRenewals"
             ]
         );
     }

@@ -63,8 +63,8 @@ fn a_fresh_jacobian_adds_its_colours() {
     assert_eq!(summary["evaluations_per_step"], 3.0, "{summary}");
 }
 
-/// The bound of a step with events, as it is printed, holds for a relay that fires without end; in its worst step it is reached but for
-/// the one reading of the indicators that changed inputs would cost.
+/// The bound of a step with events, as it is printed, holds for a relay that fires without end, and its worst step takes more than a third of it: events
+/// are often found with fewer trials than they may take.
 #[test]
 fn a_step_with_events_keeps_its_bound() {
     for (options, substeps) in [("--mode explicit", 1), ("--mode implicit", 1), ("--mode implicit", 3)] {
@@ -82,11 +82,13 @@ fn a_step_with_events_keeps_its_bound() {
             most = [0, 1].map(|i| most[i].max(after[i] - before[i]));
             before = after;
         }
-        // One piece of the step more for each event, and, if implicit, an entry of the Jacobian after it.
+        // One piece of the step more for each event, and, if implicit, an entry of the Jacobian after it; the rest are trials.
         let implicit = i64::from(options.contains("implicit"));
-        assert_eq!(most[0], substeps + events + implicit * events, "{options}");
-        assert_eq!(bound["evaluations"].as_f64(), Some((most[0] + implicit) as f64), "{options}: {bound}");
-        assert_eq!(bound["indicator_calls"].as_i64(), Some(most[1] + 1), "{options}: {bound}");
+        assert!(most[0] > substeps + events + implicit * events, "{options}: {most:?}");
+        for (most, name) in most.into_iter().zip(["evaluations", "indicator_calls"]) {
+            let bound = bound[name].as_f64().unwrap();
+            assert!((bound / 3.0..=bound).contains(&(most as f64)), "{options}: {most} {name} of {bound}");
+        }
     }
 }
 

@@ -65,6 +65,27 @@ pub fn add_diagnostics(plan: &mut Plan, source: &Source) -> Vec<model_descriptio
             None,
             "Estimated local error of the last internal step, relative to the states' sizes",
         ),
+        (
+            Quantity::PlanDefect,
+            "fmuBuild.planDefect",
+            DiagnosticKind::Real,
+            None,
+            "What the last internal step missed because of its Jacobian, relative to the states' sizes",
+        ),
+        (
+            Quantity::StepsOutsidePlan,
+            "fmuBuild.stepsOutsidePlan",
+            DiagnosticKind::Integer,
+            None,
+            "Internal steps in which the watch spoke and could not be satisfied: what was studied does not cover them",
+        ),
+        (
+            Quantity::JacobianRenewals,
+            "fmuBuild.jacobianRenewals",
+            DiagnosticKind::Integer,
+            None,
+            "Internal steps that were done again with a renewed Jacobian because the watch spoke",
+        ),
     ];
     let references = source.fresh_references(wanted.len());
     let described = wanted.iter().zip(references);

@@ -29,6 +29,8 @@ pub struct Source {
 /// Events per communication step, iterations per event.
 const EVENTS_PER_STEP: u32 = 8;
 const EVENT_ITERATIONS: u32 = 100;
+/// Where the limiter of methods of higher order begins, in parts of a state's size.
+const LIMIT: f64 = 1e-2;
 
 impl Source {
     pub fn open(path: &Path) -> Result<Source, Error> {
@@ -118,8 +120,10 @@ impl Source {
                 provides_directional_derivative: exchange.provides_directional_derivative,
                 instantiate_only_once: exchange.can_be_instantiated_only_once_per_process,
                 completed_step_needed: !exchange.completed_integrator_step_not_needed,
+                time_invariant: false,
             },
-            step: Step { method: Method::Lie, h, substeps },
+            step: Step { method: Method::Lie, h, substeps, limit: LIMIT },
+            watch: None,
             states: self.states(),
             variables: self.variables(),
             jacobian: Jacobian {
@@ -151,6 +155,8 @@ impl Source {
             .iter()
             .map(|variable| variable.map(|index| variables[index].value_reference))
             .collect();
+        let nominal = |variable: &Option<usize>| self.nominal(*variable).unwrap_or(1.0);
+        let nominals: Vec<f64> = self.state_variables.iter().map(nominal).collect();
         States {
             names: names
                 .map(|(state, &derivative)| match state {
@@ -163,11 +169,8 @@ impl Source {
                 None => Vec::new(),
             },
             references: references.unwrap_or_default(),
-            nominals: self
-                .state_variables
-                .iter()
-                .map(|variable| self.nominal(*variable).unwrap_or(1.0))
-                .collect(),
+            sizes: nominals.clone(),
+            nominals,
         }
     }
 

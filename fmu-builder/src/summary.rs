@@ -164,6 +164,7 @@ impl Summary {
                 Policy::Every => "every".into(),
                 Policy::Rolling { .. } => "rolling".into(),
                 Policy::Frozen => "frozen".into(),
+                Policy::Watched => "watched".into(),
             },
             jacobian_source: match plan.jacobian.source {
                 JacobianSource::Differences => "differences".into(),
@@ -175,7 +176,7 @@ impl Summary {
                 _ => "mixed".into(),
             },
             partition: decision.candidate.label.clone(),
-            method: "lie".into(),
+            method: plan.step.method.name().into(),
             step: pace.step,
             step_reason: pace.reason.clone(),
             substeps: pace.substeps,

@@ -17,6 +17,15 @@ impl Plan {
         let step = &self.step;
         need(step.h.is_finite() && step.h > 0.0, || format!("step.h = {} is not a positive number", step.h))?;
         need(step.substeps >= 1, || "step.substeps is 0".into())?;
+        need(step.limit > 0.0, || format!("step.limit = {} is not a positive number", step.limit))?;
+        if let Some(watch) = &self.watch {
+            need(watch.threshold > 0.0, || {
+                format!("watch.threshold = {} is not a positive number", watch.threshold)
+            })?;
+        }
+        need(self.watch.is_some() || self.jacobian.policy != Policy::Watched, || {
+            "jacobian.policy is watched, but there is no watch".into()
+        })?;
         states(&self.states)?;
         let n = self.states.names.len();
         jacobian(&self.jacobian, n)?;
@@ -53,13 +62,13 @@ fn states(states: &States) -> Result<(), String> {
     for (name, len) in lengths {
         need(len == n || len == 0, || format!("states.{name} has {len} elements for {n} states"))?;
     }
-    need(states.nominals.len() == n, || {
-        format!("states.nominals has {} elements for {n} states", states.nominals.len())
-    })?;
-    for (i, &nominal) in states.nominals.iter().enumerate() {
-        need(nominal.is_finite() && nominal > 0.0, || {
-            format!("states.nominals[{i}] = {nominal} is not a positive number")
-        })?;
+    for (name, list) in [("nominals", &states.nominals), ("sizes", &states.sizes)] {
+        need(list.len() == n, || format!("states.{name} has {} elements for {n} states", list.len()))?;
+        for (i, &value) in list.iter().enumerate() {
+            need(value.is_finite() && value > 0.0, || {
+                format!("states.{name}[{i}] = {value} is not a positive number")
+            })?;
+        }
     }
     Ok(())
 }
@@ -292,13 +301,16 @@ mod tests {
                 provides_directional_derivative: true,
                 instantiate_only_once: false,
                 completed_step_needed: false,
+                time_invariant: false,
             },
-            step: Step { method: Method::Lie, h: 0.01, substeps: 2 },
+            step: Step { method: Method::Lie, h: 0.01, substeps: 2, limit: 0.01 },
+            watch: None,
             states: States {
                 names: vec!["x".into(), "y".into(), "z".into()],
                 references: vec![1, 2, 3],
                 derivative_references: vec![4, 5, 6],
                 nominals: vec![1.0; 3],
+                sizes: vec![1.0; 3],
             },
             variables: Variables { real: table, ..Variables::default() },
             jacobian: Jacobian {
@@ -335,7 +347,7 @@ mod tests {
     fn corruptions_are_caught() {
         type Corruption = (&'static str, fn(&mut Plan));
         let cases: &[Corruption] = &[
-            ("version", |p| p.version = 2),
+            ("version", |p| p.version = 1),
             ("step.h", |p| p.step.h = 0.0),
             ("step.h", |p| p.step.h = f64::NAN),
             ("step.h", |p| p.step.h = f64::INFINITY),

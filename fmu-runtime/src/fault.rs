@@ -6,10 +6,14 @@ use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fault {
-    /// The inner FMU refused a call.
-    Inner { call: &'static str, status: Status, time: f64 },
+    /// The model refused a call.
+    Model { call: &'static str, status: Status, time: f64 },
     /// A derivative that is not a number or infinite.
     Derivative { state: u32, value: f64, time: f64 },
+    /// A state that an event made infinite or no number.
+    State { state: u32, value: f64, time: f64 },
+    /// An event indicator that is not a number.
+    Indicator { indicator: u32, time: f64 },
     /// A state left every reasonable range.
     Diverged { state: u32, value: f64, time: f64 },
     /// I - h A cannot be inverted safely at this state's row.
@@ -24,10 +28,16 @@ impl Fault {
     /// What the importer is told.
     pub fn status(self) -> Status {
         match self {
-            Fault::Inner { status: Status::Fatal, .. } => Status::Fatal,
+            Fault::Model { status: Status::Fatal, .. } => Status::Fatal,
             Fault::Terminated { .. } => Status::Discard,
             _ => Status::Error,
         }
+    }
+
+    /// A better approximation of the Jacobian may help.
+    pub fn may_be_the_matrix(self) -> bool {
+        let refused = matches!(self, Fault::Model { status: Status::Discard, .. });
+        refused || matches!(self, Fault::Derivative { .. } | Fault::Diverged { .. } | Fault::Pivot { .. })
     }
 
     /// The message, with the names that the plan knows.
@@ -45,7 +55,7 @@ impl fmt::Display for Explained<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = |state: u32| self.plan.states.names.get(state as usize).map_or("?", |name| name.as_str());
         match self.fault {
-            Fault::Inner { call, status, time } => {
+            Fault::Model { call, status, time } => {
                 write!(f, "the model's {call} returned {} at t = {time}", status.name())
             }
             Fault::Derivative { state, value, time } => write!(
@@ -53,10 +63,18 @@ impl fmt::Display for Explained<'_> {
                 "the derivative of {} is {value} at t = {time}; the last good state is kept",
                 name(state)
             ),
+            Fault::State { state, value, time } => {
+                write!(f, "the event at t = {time} made {} {value}; the last good state is kept", name(state))
+            }
+            Fault::Indicator { indicator, time } => write!(
+                f,
+                "event indicator {} is not a number at t = {time}; the last good state is kept",
+                indicator + 1
+            ),
             Fault::Diverged { state, value, time } => write!(
                 f,
                 "{} diverged to {value:e} at t = {time}; the last good state is kept. \
-                 A smaller step (fmu-build --step) may help",
+                 Build it again with inputs and parameters like these (--inputs, --set), or with a shorter --step",
                 name(state)
             ),
             Fault::Pivot { state, time } => write!(

@@ -27,7 +27,7 @@ pub struct Instance {
     host: Callbacks,
     logging: bool,
     phase: Phase,
-    integrator: Integrator,
+    integrator: Integrator<Fmu2>,
     real: Access<f64>,
     integer: Access<i32>,
     boolean: Access<i32>,
@@ -190,7 +190,7 @@ impl Instance {
         }
         self.logging = on;
         // Our own categories are not the inner FMU's; those that it does not know it may refuse.
-        let _ = self.integrator.inner.set_debug_logging(on, categories);
+        let _ = self.integrator.model.set_debug_logging(on, categories);
         Status::Ok
     }
 
@@ -213,7 +213,7 @@ impl Instance {
         if let Some(status) = self.illegal(Call::EnterInitializationMode) {
             return status;
         }
-        let inner = &mut self.integrator.inner;
+        let inner = &mut self.integrator.model;
         // No stop time: some tools then refuse the last step by one rounding error, and an importer may
         // always go on after it.
         let status = inner.setup_experiment(self.tolerance, self.start_time, None);
@@ -232,7 +232,7 @@ impl Instance {
         if let Some(status) = self.illegal(Call::ExitInitializationMode) {
             return status;
         }
-        let status = self.integrator.inner.exit_initialization_mode();
+        let status = self.integrator.model.exit_initialization_mode();
         if !status.is_usable() {
             return self.failed("fmi2ExitInitializationMode", status);
         }
@@ -264,7 +264,7 @@ impl Instance {
         if let Some(status) = self.illegal(Call::Terminate) {
             return status;
         }
-        let status = self.integrator.inner.terminate();
+        let status = self.integrator.model.terminate();
         self.phase = Phase::Terminated;
         if status.is_usable() { Status::Ok } else { self.failed("fmi2Terminate", status) }
     }
@@ -273,7 +273,7 @@ impl Instance {
         if let Some(status) = self.illegal(Call::Reset) {
             return status;
         }
-        let status = self.integrator.inner.reset();
+        let status = self.integrator.model.reset();
         if !status.is_usable() {
             return self.failed("fmi2Reset", status);
         }
@@ -394,7 +394,7 @@ impl Instance {
 impl Drop for Instance {
     fn drop(&mut self) {
         for saved in &mut self.saved {
-            let _ = self.integrator.inner.free_fmu_state(&mut saved.inner);
+            let _ = self.integrator.model.free_fmu_state(&mut saved.inner);
         }
     }
 }

@@ -3,10 +3,10 @@
 //! One evaluation serves all columns of a colour. With differences, the columns are perturbed together and
 //! each entry is its row's difference over its column's perturbation; known entries in the same row are
 //! taken off first. With directional derivatives the seed is 1 in each column of the colour, and nothing in
-//! the inner FMU needs to be set.
+//! the model needs to be set.
 
 use crate::fault::Fault;
-use crate::fmi::Fmu2;
+use crate::model::Model;
 use crate::plan::{Colour, Jacobian, Plan, Source, States};
 
 /// Evaluates colours; owns every buffer that it needs.
@@ -19,8 +19,6 @@ pub struct Differentiator {
     f: Vec<f64>,
     /// Perturbation of each state, as it came out in floating point.
     delta: Vec<f64>,
-    /// The scale of each state: perturbations are this or |x|, whichever is larger, times sqrt(eps).
-    scale: Vec<f64>,
 }
 
 /// A colour with everything looked up.
@@ -58,58 +56,62 @@ impl Differentiator {
             x: vec![0.0; n],
             f: vec![0.0; n],
             delta: vec![0.0; n],
-            scale: plan.states.nominals.clone(),
         }
     }
 
-    /// The inner FMU reported new nominals; those that are not positive numbers are ignored.
-    pub fn rescale(&mut self, nominals: &[f64]) {
-        for (scale, &nominal) in self.scale.iter_mut().zip(nominals) {
-            if nominal > 0.0 && nominal.is_finite() {
-                *scale = nominal;
-            }
+    /// It leaves the model with other states than it found.
+    pub fn disturbs(&self) -> bool {
+        self.source == Source::Differences
+    }
+
+    /// Calls of the model that these colours take; differences that are taken the other way are not foreseen.
+    pub fn evaluations(&self, which: Which) -> u64 {
+        match which {
+            Which::Setup => self.setup.len() as u64,
+            Which::Varying { count, .. } => count as u64,
         }
     }
 
-    /// Refresh `values` at the point where the inner FMU stands, with states `x` and derivatives `r`.
-    /// With differences the inner FMU's states are left perturbed: the caller sets them next.
+    /// Refresh `values` at the point where the model stands, with states `x` and derivatives `r`. Perturbations are a state's
+    /// scale or |x|, whichever is larger, times sqrt(eps).
+    /// With differences the model's states are left perturbed: the caller sets them next.
+    #[allow(clippy::too_many_arguments)]
     pub fn refresh(
         &mut self,
         which: Which,
-        inner: &mut Fmu2,
+        model: &mut impl Model,
         x: &[f64],
         r: &[f64],
+        scales: &[f64],
         time: f64,
         values: &mut [f64],
     ) -> Result<(), Fault> {
+        let point = Point { x, r, scales, time };
         if let Source::Differences = self.source {
             self.x.copy_from_slice(x);
         }
         match which {
             Which::Setup => {
                 for colour in 0..self.setup.len() {
-                    self.evaluate(true, colour, inner, x, r, time, values)?;
+                    self.evaluate(true, colour, model, point, values)?;
                 }
             }
             Which::Varying { first, count } => {
                 for i in 0..count {
                     let colour = (first + i) % self.colours.len();
-                    self.evaluate(false, colour, inner, x, r, time, values)?;
+                    self.evaluate(false, colour, model, point, values)?;
                 }
             }
         }
         Ok(())
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn evaluate(
         &mut self,
         setup: bool,
         colour: usize,
-        inner: &mut Fmu2,
-        x: &[f64],
-        r: &[f64],
-        time: f64,
+        model: &mut impl Model,
+        point: Point,
         values: &mut [f64],
     ) -> Result<(), Fault> {
         let colour = if setup { &self.setup[colour] } else { &self.colours[colour] };
@@ -117,9 +119,13 @@ impl Differentiator {
             Source::Directional => {
                 let result = &mut self.f[..colour.unknowns.len()];
                 let status =
-                    inner.directional_derivative(&colour.unknowns, &colour.knowns, &colour.seed, result);
+                    model.directional_derivative(&colour.unknowns, &colour.knowns, &colour.seed, result);
                 if !status.is_usable() {
-                    return Err(Fault::Inner { call: "fmi2GetDirectionalDerivative", status, time });
+                    return Err(Fault::Model {
+                        call: "fmi2GetDirectionalDerivative",
+                        status,
+                        time: point.time,
+                    });
                 }
                 for &(entry, result, _) in &colour.entries {
                     values[entry as usize] = self.f[result as usize];
@@ -129,30 +135,41 @@ impl Differentiator {
                 }
             }
             Source::Differences => {
-                // Forwards, or backwards where the model refuses: at the edge of its domain.
-                let mut status = crate::status::Status::Ok;
+                // Forwards, or backwards where the model refuses or has no number: at the edge of its domain.
                 for sign in [1.0, -1.0] {
                     for &j in &colour.columns {
                         let j = j as usize;
-                        self.x[j] = x[j] + sign * f64::EPSILON.sqrt() * x[j].abs().max(self.scale[j]);
-                        self.delta[j] = self.x[j] - x[j];
+                        let size = point.x[j].abs().max(point.scales[j]);
+                        self.x[j] = point.x[j] + sign * f64::EPSILON.sqrt() * size;
+                        self.delta[j] = self.x[j] - point.x[j];
                     }
-                    status = inner.set_continuous_states(&self.x);
+                    let mut status = model.set_continuous_states(&self.x);
                     if status.is_usable() {
-                        status = inner.get_derivatives(&mut self.f);
+                        status = model.get_derivatives(&mut self.f);
                     }
-                    if status.is_usable() {
+                    let finite = |&(_, row, _): &(u32, u32, u32)| self.f[row as usize].is_finite();
+                    let lost =
+                        colour.entries.iter().find(|entry| !finite(entry)).filter(|_| status.is_usable());
+                    if status.is_usable() && lost.is_none() {
                         break;
+                    }
+                    if sign < 0.0 {
+                        for &j in &colour.columns {
+                            self.x[j as usize] = point.x[j as usize];
+                        }
+                        return Err(match lost {
+                            Some(&(_, state, _)) => {
+                                Fault::Derivative { state, value: self.f[state as usize], time: point.time }
+                            }
+                            None => Fault::Model { call: "fmi2GetDerivatives", status, time: point.time },
+                        });
                     }
                 }
                 for &j in &colour.columns {
-                    self.x[j as usize] = x[j as usize];
-                }
-                if !status.is_usable() {
-                    return Err(Fault::Inner { call: "fmi2GetDerivatives", status, time });
+                    self.x[j as usize] = point.x[j as usize];
                 }
                 for &(entry, row, _) in &colour.entries {
-                    values[entry as usize] = self.f[row as usize] - r[row as usize];
+                    values[entry as usize] = self.f[row as usize] - point.r[row as usize];
                 }
                 for &(entry, known, column) in &colour.known {
                     values[entry as usize] -= values[known as usize] * self.delta[column as usize];
@@ -164,6 +181,15 @@ impl Differentiator {
         }
         Ok(())
     }
+}
+
+/// Where the Jacobian is taken.
+#[derive(Clone, Copy)]
+struct Point<'a> {
+    x: &'a [f64],
+    r: &'a [f64],
+    scales: &'a [f64],
+    time: f64,
 }
 
 impl Prepared {

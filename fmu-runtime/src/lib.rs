@@ -1,12 +1,11 @@
 //! The library inside every exported FMU: it loads a plan, checks it once, then only executes.
 //!
 //! `ffi` (the C interface) calls `instance` (FMI's life cycle), which drives `integrator` (a communication
-//! step), which uses `step`, `event`, `jacobian` and `lu`; all of them follow the `plan` and reach the model
-//! through `fmi`. The builder links the same code to verify a plan before it ships it.
+//! step), which takes the stages of a `method` with the `jacobian` and its factors (`lu`); all of them follow the `plan` and reach the model
+//! through the trait `model`, which `fmi` implements for an FMI 2.0 library. The builder links the same code to verify a plan before it ships it.
 
 pub mod access;
 pub mod check;
-pub mod event;
 pub mod fault;
 pub mod ffi;
 pub mod fmi;
@@ -15,9 +14,10 @@ pub mod integrator;
 pub mod jacobian;
 pub mod lu;
 pub mod memory;
+pub mod method;
+pub mod model;
 pub mod plan;
 pub mod platform;
 pub mod resources;
-mod step;
 
 pub use fmi2_types::status;

@@ -1,4 +1,4 @@
-//! Factor W = I - h A in a fixed order and solve W d = h r: the numeric kernel of every step.
+//! Factor W = I - h A in a fixed order and solve W d = y: the numeric kernel of every step.
 //!
 //! The order, the fill and the dense cores come from the plan (`Elimination`); [`Factors::new`] turns
 //! them into a [`Schedule`] once, and [`Factors::refactor`] and [`Factors::solve`] then only
@@ -11,11 +11,11 @@
 //! block are left with the Schur complement B22 - B21 L^-1 B12 of tearing, a dense system that is
 //! factored with partial pivoting.
 //!
-//! **Pivot watch.** A pivot is sum of the diagonal and of the updates to it. Where it is smaller by
-//! [`WATCH`] than what it was in between, four digits are left of it, and the state is reported. This
+//! **Cancellation check.** If a pivot ends up [`WATCH`] times smaller than its largest intermediate value, fewer than four digits are
+//! reliable and the state is reported. This
 //! measure does not change when states are measured in other units. A core's pivots are compared
 //! after scaling: rows and columns by magnitudes of the states that are read off the core itself
-//! (Osborne's balancing) in the first refactorization and after [`Factors::rebalance`]; and once more before a pivot is
+//! (Osborne's balancing) in the first refactorization and after [`Balance::forget`]; and once more before a pivot is
 //! refused, because what was zero then may count now.
 
 mod dense;
@@ -27,6 +27,7 @@ use crate::plan::{Elimination, Jacobian};
 use dense::Cores;
 use eliminate::Work;
 use schedule::{Piece, Schedule, Stage};
+use serde::{Deserialize, Serialize};
 use std::ops::{Add, Div, Mul, Sub};
 use substitute::{backward, forward, reduce};
 
@@ -44,7 +45,7 @@ pub struct BadPivot {
 pub struct Operations {
     pub refactor: u64,
     pub solve: u64,
-    /// Of the first refactorization, and of one after [`Factors::rebalance`], on top.
+    /// Of the first refactorization, and of one after [`Balance::forget`], on top.
     pub balance: u64,
 }
 
@@ -82,7 +83,27 @@ pub struct Factors<T: Number = f64> {
     /// The rows of U, each divided by its pivot.
     upper: Vec<T>,
     cores: Cores<T>,
-    balanced: bool,
+}
+
+/// Magnitudes of the states in the dense cores, by which their pivots are compared. They are read off a Jacobian and stay, so that they
+/// belong to what a simulation remembers, not to the factors.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Balance<T = f64> {
+    scales: Vec<T>,
+    /// They were read.
+    known: bool,
+}
+
+impl<T> Balance<T> {
+    /// Read the magnitudes off the next Jacobian: after an event, say.
+    pub fn forget(&mut self) {
+        self.known = false;
+    }
+
+    /// Both belong to the same plan, as far as sizes tell.
+    pub(crate) fn fits(&self, other: &Balance<T>) -> bool {
+        self.scales.len() == other.scales.len()
+    }
 }
 
 impl<T: Number> Factors<T> {
@@ -96,31 +117,30 @@ impl<T: Number> Factors<T> {
             w: zeros(schedule.slots),
             upper: zeros(schedule.upper_columns.len()),
             cores: Cores::new(tears),
-            balanced: false,
             schedule,
         })
     }
 
-    /// Read the states' magnitudes off the next Jacobian: after an event, say.
-    pub fn rebalance(&mut self) {
-        self.balanced = false;
+    /// A balance that knows nothing yet.
+    pub fn balance(&self) -> Balance<T> {
+        Balance { scales: vec![T::from(1.0); self.cores.rows_of_all()], known: false }
     }
 
     /// Factor W = I - h A, A by the Jacobian's entries.
-    pub fn refactor(&mut self, h: f64, jacobian: &[f64]) -> Result<(), BadPivot> {
-        let was_balanced = self.balanced;
-        let found = self.factor(h, jacobian);
-        if found.is_ok() || !was_balanced {
+    pub fn refactor(&mut self, h: f64, jacobian: &[f64], balance: &mut Balance<T>) -> Result<(), BadPivot> {
+        let was_known = balance.known;
+        let found = self.factor(h, jacobian, balance);
+        if found.is_ok() || !was_known {
             return found;
         }
-        self.rebalance();
-        self.factor(h, jacobian)
+        balance.forget();
+        self.factor(h, jacobian, balance)
     }
 
     #[inline(never)]
-    fn factor(&mut self, h: f64, jacobian: &[f64]) -> Result<(), BadPivot> {
+    fn factor(&mut self, h: f64, jacobian: &[f64], balance: &mut Balance<T>) -> Result<(), BadPivot> {
         self.assemble(T::from(-h), jacobian);
-        let Factors { schedule: s, w, upper, cores, balanced } = self;
+        let Factors { schedule: s, w, upper, cores } = self;
         for stage in &s.stages {
             match stage {
                 Stage::Rows(segment) => Work::new(segment, s)
@@ -131,12 +151,12 @@ impl<T: Number> Factors<T> {
                     Work::new(segment, s).core(w, upper, weights, a, core.size as usize);
                 }
                 Stage::Core(core) => cores
-                    .factor(core, *balanced)
+                    .factor(core, balance.known, &mut balance.scales)
                     .map_err(|k| BadPivot { state: s.states[core.row as usize + k] })?,
                 Stage::Back(_) => {}
             }
         }
-        *balanced = true;
+        balance.known = true;
         Ok(())
     }
 
@@ -167,13 +187,9 @@ impl<T: Number> Factors<T> {
         }
     }
 
-    /// Solve W d = h r with the last factors, which were made for the same h.
+    /// Solve W d = y with the last factors; y enters in `d`.
     #[inline(never)]
-    pub fn solve(&mut self, h: f64, r: &[f64], d: &mut [T]) {
-        let h = T::from(h);
-        for (d, &r) in d.iter_mut().zip(r) {
-            *d = h * T::from(r);
-        }
+    pub fn solve(&mut self, d: &mut [T]) {
         let Factors { schedule: s, w, upper, cores, .. } = self;
         for stage in &s.stages {
             match stage {
@@ -300,9 +316,10 @@ mod tests {
     fn solve(n: u32, tears: u32, a: &[f64], r: &[f64]) -> Result<Vec<f64>, BadPivot> {
         let (elimination, jacobian) = full(n, tears);
         let mut factors = Factors::<f64>::new(&elimination, &jacobian).unwrap();
-        let mut d = vec![0.0; n as usize];
-        factors.refactor(1.0, a)?;
-        factors.solve(1.0, r, &mut d);
+        let mut d = r.to_vec();
+        let mut balance = factors.balance();
+        factors.refactor(1.0, a, &mut balance)?;
+        factors.solve(&mut d);
         Ok(d)
     }
 
@@ -359,10 +376,11 @@ mod tests {
         let scaled: Vec<f64> = (0..4).map(|k| a[k] * units[k / 2] / units[k % 2]).collect();
         let (elimination, jacobian) = full(2, 2);
         let mut factors = Factors::<f64>::new(&elimination, &jacobian).unwrap();
-        factors.refactor(1.0, &[0.0; 4]).unwrap();
-        factors.refactor(1.0, &scaled).unwrap();
-        let mut d = [0.0; 2];
-        factors.solve(1.0, &[1e14, 2.0], &mut d);
+        let mut balance = factors.balance();
+        factors.refactor(1.0, &[0.0; 4], &mut balance).unwrap();
+        factors.refactor(1.0, &scaled, &mut balance).unwrap();
+        let mut d = [1e14, 2.0];
+        factors.solve(&mut d);
         let plain = solve(2, 2, &a, &[1.0, 2.0]).unwrap();
         assert!((d[0] / 1e14 - plain[0]).abs() < 1e-14 && (d[1] - plain[1]).abs() < 1e-14, "{d:?}");
     }

@@ -6,16 +6,16 @@
 //!
 //! Words: a *state* is an index into the inner FMU's vector of continuous states; a *position* is a
 //! place in the order of solution; an *entry* is an index into `jacobian.rows`/`cols`; a *slot* is an
-//! index into the stored factors of W = I - h A.
+//! index into the stored factors of W.
 //!
-//! One step solves (I - h A) d = h r with r = f(t+h, x, u(t+h)) and sets x := x + d. The rows of W are
-//! ordered by `elimination`: explicit rows first (d = h r, no work), then blocks, each solved with the d
+//! One step solves systems W k = y with W = I - γ h A, as the method's stages say (`method`). The rows of W are
+//! ordered by `elimination`: explicit rows first (no work), then blocks, each solved with the unknowns
 //! of the blocks before it.
 
 use serde::{Deserialize, Serialize};
 
 /// The format's version. A runtime refuses any other.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -26,6 +26,8 @@ pub struct Plan {
     pub variables: Variables,
     pub jacobian: Jacobian,
     pub elimination: Elimination,
+    /// `None`: nobody looks at what a step misses because of its matrix.
+    pub watch: Option<Watch>,
     pub events: Events,
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -46,6 +48,8 @@ pub struct Model {
     pub instantiate_only_once: bool,
     /// `fmi2CompletedIntegratorStep` must be called after every step.
     pub completed_step_needed: bool,
+    /// The derivatives do not depend on time between events: declared, and checked by the builder. Then those at a step's end start the next step.
+    pub time_invariant: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,6 +59,16 @@ pub struct Step {
     pub h: f64,
     /// Internal steps in a communication step of the default size: H = substeps * h.
     pub substeps: u32,
+    /// Where the embedded error estimate of a method of higher order exceeds this part of a state's size, the step is drawn
+    /// towards the one of lower order.
+    pub limit: f64,
+}
+
+/// What a step misses because of its matrix A is measured in every step: the largest |e_i| / size_i (see the integrator's `watch`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Watch {
+    /// Above it the watch speaks.
+    pub threshold: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,9 +76,15 @@ pub struct Step {
 pub enum Method {
     /// Linearly implicit Euler.
     Lie,
+    /// Its extrapolation, of order 2.
+    Lie2,
+    /// Verwer's Rosenbrock-W method of order 2.
+    Ros2,
+    /// ROS34PW2 of Rang and Angermann, of order 3.
+    Ros34pw2,
 }
 
-/// The continuous states in the inner FMU's order. All four vectors have one element per state.
+/// The continuous states in the inner FMU's order. All vectors have one element per state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct States {
     /// For messages.
@@ -75,6 +95,8 @@ pub struct States {
     /// Magnitudes > 0, used until the inner FMU reports better ones: they scale differences and
     /// what counts as divergence.
     pub nominals: Vec<f64>,
+    /// How large each state gets, over all that was studied: what defects and error estimates are measured by. All > 0.
+    pub sizes: Vec<f64>,
 }
 
 /// Every value reference of the inner FMU by base type (enumerations are integers).
@@ -123,8 +145,7 @@ pub struct Jacobian {
     pub cols: Vec<u32>,
     pub policy: Policy,
     pub source: Source,
-    /// Finds every entry: after initialisation, after a parameter change and, where the policy is not
-    /// `Rolling`, after an event.
+    /// Finds every entry: after initialisation, a parameter change, an event, and when the watch speaks under `Watched`.
     pub setup: Vec<Colour>,
     /// Refreshes the entries that vary; those not listed are constant.
     pub colours: Vec<Colour>,
@@ -139,6 +160,8 @@ pub enum Policy {
     Rolling { per_step: u32 },
     /// Only after initialisation, events and parameter changes.
     Frozen,
+    /// Likewise, and when the watch speaks: then the step is done again with a Jacobian renewed at its start.
+    Watched,
 }
 
 impl Policy {
@@ -147,7 +170,7 @@ impl Policy {
         match self {
             Policy::Every => colours,
             Policy::Rolling { per_step } => colours.min(per_step as usize),
-            Policy::Frozen => 0,
+            Policy::Frozen | Policy::Watched => 0,
         }
     }
 }
@@ -173,7 +196,7 @@ pub struct Colour {
     pub known: Vec<(u32, u32)>,
 }
 
-/// How W d = h r is solved: a static order with its fill.
+/// How W d = y is solved: a static order with its fill.
 ///
 /// Row p of W (p a position >= `explicit`) has the columns `cols[row_start[p - explicit] ..
 /// row_start[p - explicit + 1]]`: positions inside p's own block, ascending, the diagonal among them,
@@ -212,9 +235,9 @@ pub struct Block {
 pub struct Events {
     /// Number of event indicators; 0 means that they are never asked for.
     pub indicators: u32,
-    /// Halvings of the step to locate a state event: precision h / 2^bisections.
+    /// Trials to locate a state event, each a part of the step taken again: precision h / 2^bisections.
     pub bisections: u32,
-    /// Events handled in one communication step; more carry over to the next.
+    /// Events handled in one internal step; more carry over to the next.
     pub max_per_step: u32,
     /// Calls of `fmi2NewDiscreteStates` in one event.
     pub max_iterations: u32,
@@ -238,8 +261,14 @@ pub enum Quantity {
     Allocations,
     /// Integer: events handled since initialisation.
     Events,
-    /// Integer: communication steps that ended with an event put off to the next.
+    /// Integer: internal steps that ended with an event put off to the next.
     CarriedEvents,
     /// Real: estimate of the last internal step's local error, relative to the nominals.
     ErrorEstimate,
+    /// Real: what the last internal step missed because of its matrix, relative to the states' sizes: the watch's value.
+    PlanDefect,
+    /// Integer: internal steps in which the watch spoke and could not be satisfied: what was studied does not cover them.
+    StepsOutsidePlan,
+    /// Integer: internal steps that were done again with a Jacobian renewed there, because the watch spoke.
+    JacobianRenewals,
 }

@@ -1,6 +1,7 @@
 //! What a communication step costs at most, events included: bounded time in numbers.
 
 use fmu_runtime::lu::Operations;
+use fmu_runtime::method::{Tableau, WatchPoint};
 use fmu_runtime::plan::{Plan, Policy};
 use serde::Serialize;
 
@@ -20,25 +21,44 @@ pub struct WorstStep {
 impl WorstStep {
     /// `per_colour`: evaluations that a colour of the Jacobian costs.
     pub fn new(plan: &Plan, operations: Operations, per_colour: f64) -> WorstStep {
-        let events = plan.events.max_per_step;
+        let tableau = plan.step.method.tableau();
+        let (events, substeps) = (plan.events.max_per_step, plan.step.substeps);
         // Every event but those before the first piece ends a piece early.
-        let pieces = plan.step.substeps + events;
-        let setup = plan.jacobian.setup.len() as f64;
-        let varying = plan.jacobian.policy.per_step(plan.jacobian.colours.len()) as f64;
-        // Everything anew: in the first piece of a simulation, and unless rolling in each after an event.
-        let anew = if let Policy::Rolling { .. } = plan.jacobian.policy { 1 } else { events + 1 };
-        let fresh = f64::from(anew) * setup.max(varying) + f64::from(pieces - anew) * varying;
+        let pieces = 1 + events;
+        let trials = match plan.events.indicators {
+            0 => 0,
+            // The last trial may lie before the event: then one more ends behind it.
+            _ => events * (plan.events.bisections + 1),
+        };
+        let setup = plan.jacobian.setup.len() as f64 * per_colour;
+        let varying = plan.jacobian.policy.per_step(plan.jacobian.colours.len()) as f64 * per_colour;
+        // Each piece may renew the whole Jacobian: the first of a simulation, those after events. One that need not may be done again.
+        let watched = f64::from(u8::from(plan.jacobian.policy == Policy::Watched));
+        let attempt = f64::from(tableau.evaluations(plan.model.time_invariant));
+        let piece = (1.0 + watched) * (attempt + at_end(plan, &tableau)) + setup.max(varying);
         let indicator_calls = match plan.events.indicators {
             0 => 0,
-            // After each piece, while an event is located, after it; and once if inputs have changed.
-            _ => pieces + events * (plan.events.bisections + 1) + 1,
+            // After each piece, in each trial, after each event; and once if inputs have changed.
+            _ => pieces + trials + events + 1,
         };
+        let solves = tableau.stages.len() as u64 + u64::from(plan.watch.is_some());
+        let attempt_operations =
+            tableau.gammas.len() as u64 * operations.refactor + solves * operations.solve;
+        let attempts = u64::from(pieces) * (1 + watched as u64) + u64::from(trials);
         WorstStep {
-            events,
-            evaluations: f64::from(pieces) + per_colour * fresh,
-            indicator_calls,
-            operations: u64::from(pieces) * (operations.refactor + operations.solve)
-                + u64::from(anew) * operations.balance,
+            events: events * substeps,
+            evaluations: f64::from(substeps) * (f64::from(pieces) * piece + f64::from(trials) * attempt),
+            indicator_calls: indicator_calls * substeps,
+            operations: u64::from(substeps)
+                * (attempts * attempt_operations
+                    + u64::from(pieces) * tableau.gammas.len() as u64 * operations.balance),
         }
     }
+}
+
+/// Evaluations at the end of a step: for the watch, or to start the next step with.
+pub fn at_end(plan: &Plan, tableau: &Tableau) -> f64 {
+    let watches = plan.watch.is_some() && tableau.watch == WatchPoint::End;
+    let carries = plan.model.time_invariant && plan.events.indicators > 0;
+    f64::from(u8::from(watches || carries))
 }

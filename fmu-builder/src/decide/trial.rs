@@ -266,6 +266,7 @@ fn policy_name(policy: Policy) -> String {
         Policy::Every => "every".into(),
         Policy::Rolling { per_step } => format!("rolling {per_step}"),
         Policy::Frozen => "frozen".into(),
+        Policy::Watched => "watched".into(),
     }
 }
 
@@ -287,6 +288,7 @@ impl Draft {
         let operations = lu::operations(&elimination);
         let mut plan = material.subject.plan.clone();
         plan.states.nominals.clone_from(&material.scales);
+        plan.states.sizes.clone_from(&material.scales);
         plan.jacobian = jacobian;
         plan.elimination = elimination;
         let evaluation = material.studied.evaluation_time;
@@ -304,7 +306,7 @@ impl Draft {
     pub fn cost(&self, policy: Policy) -> Cost {
         let colours = self.plan.jacobian.colours.len();
         let fresh = policy.per_step(colours);
-        let refactored = policy != Policy::Frozen && colours > 0;
+        let refactored = policy.per_step(colours) > 0;
         Cost {
             kept_nonzeros: self.kept,
             factor_nonzeros: self.plan.elimination.cols.len() + self.plan.elimination.outer.len(),

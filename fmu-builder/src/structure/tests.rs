@@ -56,9 +56,10 @@ impl System {
     /// d in units of 1.
     fn solve(&self, factors: &mut Factors, values: &[f64]) -> Option<Vec<f64>> {
         let r: Vec<f64> = self.r.iter().zip(&self.scales).map(|(r, s)| r * s).collect();
-        let mut d = vec![f64::NAN; r.len()];
-        factors.refactor(self.h, values).ok()?;
-        factors.solve(self.h, &r, &mut d);
+        let mut d: Vec<f64> = r.iter().map(|r| self.h * r).collect();
+        let mut balance = factors.balance();
+        factors.refactor(self.h, values, &mut balance).ok()?;
+        factors.solve(&mut d);
         Some(d.iter().zip(&self.scales).map(|(d, s)| d / s).collect())
     }
 }
@@ -204,7 +205,6 @@ proptest! {
         let mut used = Factors::new(&elimination, &jacobian).unwrap();
         let mut fresh = used.clone();
         system.solve(&mut used, &other);
-        used.rebalance();
         prop_assert_eq!(system.solve(&mut used, &values), system.solve(&mut fresh, &values));
     }
 
@@ -255,14 +255,15 @@ proptest! {
         let (jacobian, elimination) = system.parts();
         let values = system.entries(&jacobian, &system.values);
         let mut factors = Factors::<Counted>::new(&elimination, &jacobian).unwrap();
-        let n = system.r.len();
         let count = |f: &mut dyn FnMut()| { COUNT.set(0); f(); COUNT.get() };
         let mut is_ok = false;
-        let first = count(&mut || is_ok = factors.refactor(system.h, &values).is_ok());
+        let mut balance = factors.balance();
+        let first = count(&mut || is_ok = factors.refactor(system.h, &values, &mut balance).is_ok());
         prop_assume!(is_ok);
-        let refactor = count(&mut || factors.refactor(system.h, &values).unwrap());
+        let refactor = count(&mut || factors.refactor(system.h, &values, &mut balance).unwrap());
         let solve = count(&mut || {
-            factors.solve(system.h, &system.r, &mut vec![Counted(0.0); n]);
+            let mut d: Vec<Counted> = system.r.iter().map(|&r| Counted(system.h) * Counted(r)).collect();
+            factors.solve(&mut d);
         });
         let reported = operations(&elimination);
         prop_assert_eq!((reported.refactor, reported.solve), (refactor, solve));
@@ -363,13 +364,16 @@ fn plan(system: &System) -> Plan {
             provides_directional_derivative: false,
             instantiate_only_once: false,
             completed_step_needed: false,
+            time_invariant: false,
         },
-        step: Step { method: Method::Lie, h: system.h, substeps: 1 },
+        step: Step { method: Method::Lie, h: system.h, substeps: 1, limit: 0.01 },
+        watch: None,
         states: States {
             names: (0..n).map(|i| format!("x{i}")).collect(),
             references: (0..n as u32).collect(),
             derivative_references: (0..n as u32).collect(),
             nominals: system.scales.clone(),
+            sizes: system.scales.clone(),
         },
         variables: Variables::default(),
         jacobian,

@@ -8,7 +8,7 @@
 
 use super::session::{Session, expect};
 use fmu_runtime::jacobian::{Differentiator, Which};
-use fmu_runtime::lu::Factors;
+use fmu_runtime::lu::{Balance, Factors};
 use fmu_runtime::plan::Plan;
 use std::time::Instant;
 
@@ -20,11 +20,14 @@ const HALVINGS: usize = 50;
 pub struct Reference {
     differentiator: Differentiator,
     factors: Factors,
+    balance: Balance,
     jacobian: Vec<f64>,
     tolerance: f64,
     /// Steps shorter than this are accepted whatever their error: the model itself is not smoother.
     shortest: f64,
     next: f64,
+    /// Scales of the differences.
+    nominals: Vec<f64>,
     /// Largest |x| so far, or a floor.
     scale: Vec<f64>,
     deadline: Instant,
@@ -56,9 +59,12 @@ impl Reference {
     /// `plan` has the full Jacobian and its elimination.
     pub fn new(plan: &Plan, tolerance: f64, span: f64, deadline: Instant) -> Result<Reference, String> {
         let n = plan.states.names.len();
+        let factors = Factors::new(&plan.elimination, &plan.jacobian)?;
         Ok(Reference {
             differentiator: Differentiator::new(plan),
-            factors: Factors::new(&plan.elimination, &plan.jacobian)?,
+            balance: factors.balance(),
+            factors,
+            nominals: plan.states.nominals.clone(),
             jacobian: vec![0.0; plan.jacobian.rows.len()],
             tolerance,
             shortest: span * 1e-12,
@@ -141,7 +147,15 @@ impl Reference {
             return Err(Halt::Model(format!("derivative {} is {} at t = {time}", i + 1, f_start[i])));
         }
         self.differentiator
-            .refresh(Which::Setup, &mut session.inner, &start, &f_start, time, &mut self.jacobian)
+            .refresh(
+                Which::Setup,
+                &mut session.inner,
+                &start,
+                &f_start,
+                &self.nominals,
+                time,
+                &mut self.jacobian,
+            )
             .map_err(|_| format!("the Jacobian cannot be evaluated at t = {time}"))?;
         for (scale, x) in self.scale.iter_mut().zip(&start) {
             *scale = scale.max(x.abs());
@@ -198,7 +212,7 @@ impl Reference {
         for row in 0..COLUMNS {
             let steps = row + 1;
             let h = length / steps as f64;
-            if self.factors.refactor(h, &self.jacobian).is_err() {
+            if self.factors.refactor(h, &self.jacobian, &mut self.balance).is_err() {
                 return (f64::INFINITY, row);
             }
             let mut x = std::mem::take(&mut self.table[row]);
@@ -208,7 +222,8 @@ impl Reference {
                 let last = i == steps;
                 let at = if last { reach } else { session.time + i as f64 * h };
                 let status = session.derivatives(at, &x, jump && last, &mut self.f);
-                self.factors.solve(h, &self.f, &mut self.d);
+                self.d.iter_mut().zip(&self.f).for_each(|(d, f)| *d = h * f);
+                self.factors.solve(&mut self.d);
                 for (x, d) in x.iter_mut().zip(&self.d) {
                     *x += d;
                 }

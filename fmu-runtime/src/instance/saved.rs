@@ -45,7 +45,7 @@ impl Instance {
         let outer = self.outer();
         let saved = &mut self.saved[index];
         saved.outer = outer;
-        let status = self.integrator.inner.get_fmu_state(&mut saved.inner);
+        let status = self.integrator.model.get_fmu_state(&mut saved.inner);
         if !status.is_usable() {
             if handle.is_none() {
                 self.saved.pop();
@@ -64,7 +64,7 @@ impl Instance {
             Err(status) => return status,
         };
         let saved = &self.saved[index];
-        let status = self.integrator.inner.set_fmu_state(&saved.inner);
+        let status = self.integrator.model.set_fmu_state(&saved.inner);
         if !status.is_usable() {
             return self.failed("fmi2SetFMUstate", status);
         }
@@ -76,7 +76,7 @@ impl Instance {
         self.boolean.values = outer.boolean;
         self.string.values = outer.string;
         self.integrator.live = outer.live;
-        match self.integrator.refactor() {
+        match self.integrator.follow_live() {
             Ok(()) => Status::Ok,
             Err(fault) => self.fault(fault),
         }
@@ -86,7 +86,7 @@ impl Instance {
         match self.find_saved(handle) {
             Ok(index) => {
                 let mut saved = self.saved.swap_remove(index);
-                self.integrator.inner.free_fmu_state(&mut saved.inner)
+                self.integrator.model.free_fmu_state(&mut saved.inner)
             }
             Err(status) => status,
         }
@@ -98,7 +98,7 @@ impl Instance {
         }
         let index = self.find_saved(handle)?;
         let saved = &self.saved[index];
-        match self.integrator.inner.serialize(&saved.inner) {
+        match self.integrator.model.serialize(&saved.inner) {
             Ok(inner) => postcard::to_stdvec(&(&saved.outer, inner))
                 .map_err(|error| self.refuse(format_args!("the state cannot be serialised: {error}"))),
             Err(status) => Err(self.failed("fmi2SerializeFMUstate", status)),
@@ -115,7 +115,7 @@ impl Instance {
             return Err(self.refuse(format_args!("this is the serialised state of another FMU")));
         }
         let mut saved = SavedState::empty();
-        let status = self.integrator.inner.deserialize(&inner, &mut saved);
+        let status = self.integrator.model.deserialize(&inner, &mut saved);
         if !status.is_usable() {
             return Err(self.failed("fmi2DeSerializeFMUstate", status));
         }

@@ -29,6 +29,7 @@ impl Instance {
             |it, quantity| match quantity {
                 Quantity::StepTime => Some(it.step_time),
                 Quantity::ErrorEstimate => Some(it.integrator.error_estimate()),
+                Quantity::PlanDefect => Some(it.integrator.live.plan_defect),
                 _ => None,
             },
             |inner, references, values| inner.get_real(references, values),
@@ -47,6 +48,8 @@ impl Instance {
                 Quantity::Allocations => clamp(it.allocations),
                 Quantity::Events => clamp(it.integrator.live.events),
                 Quantity::CarriedEvents => clamp(it.integrator.live.carried_events),
+                Quantity::StepsOutsidePlan => clamp(it.integrator.live.outside_plan),
+                Quantity::JacobianRenewals => clamp(it.integrator.live.renewals),
                 _ => None,
             },
             |inner, references, values| inner.get_integer(references, values),
@@ -90,14 +93,14 @@ impl Instance {
             return status;
         }
         let Some(unknown) = references.iter().position(|&reference| !known(self, reference)) else {
-            let status = get(&mut self.integrator.inner, references, values);
+            let status = get(&mut self.integrator.model, references, values);
             return if status.is_usable() { status } else { self.failed("fmi2Get", status) };
         };
         let mut worst = Status::Ok;
         for (i, (&reference, value)) in references.iter().zip(values).enumerate() {
             if i < unknown || known(self, reference) {
                 let slot = std::slice::from_mut(value);
-                worst = worst.max(get(&mut self.integrator.inner, &[reference], slot));
+                worst = worst.max(get(&mut self.integrator.model, &[reference], slot));
                 continue;
             }
             let plan = &self.integrator.plan;
@@ -229,14 +232,14 @@ impl Instance {
             // The first Jacobian was taken with the inputs of the initialisation.
             live.setup_needed |= tunable || (continuous && live.steps == 0);
             if event && !live.in_event_mode {
-                let status = self.integrator.inner.enter_event_mode();
+                let status = self.integrator.model.enter_event_mode();
                 if !status.is_usable() {
                     return self.failed("fmi2EnterEventMode", status);
                 }
                 self.integrator.live.in_event_mode = true;
             }
         }
-        let status = send(&mut self.integrator.inner, &self.batch);
+        let status = send(&mut self.integrator.model, &self.batch);
         if status.is_usable() { status } else { self.failed("fmi2Set", status) }
     }
 
@@ -258,7 +261,7 @@ impl Instance {
                 return self.refuse(format_args!("there is no Real with value reference {reference}"));
             }
         }
-        let status = self.integrator.inner.directional_derivative(unknowns, knowns, seed, result);
+        let status = self.integrator.model.directional_derivative(unknowns, knowns, seed, result);
         if status.is_usable() { status } else { self.failed("fmi2GetDirectionalDerivative", status) }
     }
 
@@ -314,7 +317,7 @@ impl Instance {
 
     /// What the settable variables hold now, so that setting the same value again can be skipped.
     pub(super) fn read_settable(&mut self) {
-        let inner = &mut self.integrator.inner;
+        let inner = &mut self.integrator.model;
         macro_rules! read {
             ($access:ident, $get:ident, $zero:expr) => {
                 let settable: Vec<_> = self.$access.settable().collect();

@@ -15,10 +15,9 @@ pub(super) fn balancing(size: u64) -> u64 {
 #[derive(Clone, Debug)]
 pub(super) struct Cores<T> {
     matrices: Vec<T>,
-    /// For each row: its reciprocal pivot, the row that was swapped with it, its state's magnitude.
+    /// For each row: its reciprocal pivot, the row that was swapped with it.
     inverse: Vec<T>,
     swaps: Vec<u32>,
-    scales: Vec<T>,
     /// One core's pivot watch, or its unknowns.
     buffer: Vec<T>,
 }
@@ -31,7 +30,6 @@ impl<T: Number> Cores<T> {
             matrices: zeros(sizes.clone().map(|size| size * size).sum()),
             inverse: zeros(rows),
             swaps: vec![0; rows],
-            scales: vec![T::from(1.0); rows],
             buffer: zeros(sizes.max().unwrap_or(0)),
         }
     }
@@ -41,11 +39,16 @@ impl<T: Number> Cores<T> {
         (&mut self.buffer[row..], &mut self.matrices[core.matrix()][row..])
     }
 
-    /// Once all rows are there. Fails with the row that has no pivot.
+    /// Rows of all cores together.
+    pub fn rows_of_all(&self) -> usize {
+        self.swaps.len()
+    }
+
+    /// Once all rows are there. `scales` are the magnitudes of all cores' states. Fails with the row that has no pivot.
     #[inline(never)]
-    pub fn factor(&mut self, core: &Core, is_balanced: bool) -> Result<(), usize> {
+    pub fn factor(&mut self, core: &Core, is_balanced: bool, scales: &mut [T]) -> Result<(), usize> {
         let (a, rows) = (&mut self.matrices[core.matrix()], core.torn());
-        let scales = &mut self.scales[rows.clone()];
+        let scales = &mut scales[rows.clone()];
         if !is_balanced {
             balance(a, scales);
         }

@@ -1,0 +1,115 @@
+//! A communication step: cut into internal steps, and these at events.
+
+use super::Integrator;
+use super::event::Budget;
+use crate::fault::Fault;
+use crate::model::Model;
+
+/// How a communication step is cut.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Division {
+    pub steps: u64,
+    pub h: f64,
+    /// Not the step that the plan was made for.
+    pub irregular: bool,
+}
+
+/// Largest relative deviation from m h that counts as rounding noise of the importer.
+const NOISE: f64 = 1e-6;
+/// A time event nearer than this part of h to a step's end is taken there.
+const SNAP: f64 = 1e-6;
+
+impl<M: Model> Integrator<M> {
+    /// How a communication step of length `length` will be cut.
+    pub fn divide(&self, length: f64) -> Division {
+        let h = self.plan.step.h;
+        let m = self.plan.step.substeps as f64;
+        let near = |steps: f64| (length - steps * h).abs() <= NOISE * h;
+        if near(m) {
+            return Division { steps: self.plan.step.substeps as u64, h, irregular: false };
+        }
+        let steps = (length / h - NOISE).ceil().max(1.0);
+        if near(steps) {
+            Division { steps: steps as u64, h, irregular: false }
+        } else {
+            Division { steps: steps as u64, h: length / steps, irregular: true }
+        }
+    }
+
+    /// Take a communication step of this length.
+    pub fn advance(&mut self, length: f64, division: Division) -> Result<(), Fault> {
+        let start = self.live.time;
+        for i in 1..=division.steps {
+            let end = if division.irregular {
+                if i == division.steps { start + length } else { start + i as f64 * division.h }
+            } else {
+                self.live.base + (self.live.count + 1) as f64 * division.h
+            };
+            self.internal_step(division.h, end)?;
+            self.live.count += 1;
+            self.live.time = end;
+            self.live.steps += 1;
+        }
+        if division.irregular {
+            self.live.base = self.live.time;
+            self.live.count = 0;
+        }
+        Ok(())
+    }
+
+    /// One internal step of length `h` to the grid point `end`, cut at events.
+    fn internal_step(&mut self, h: f64, end: f64) -> Result<(), Fault> {
+        let mut budget = Budget::new(self.plan.events.max_per_step);
+        if self.must_settle_first()? {
+            self.event(&mut budget)?;
+        }
+        let snap = SNAP * h;
+        let mut whole = true; // the first piece reaches `end` unless an event cuts it
+        loop {
+            let time_event = self.live.next_event <= end + snap && budget.left();
+            let cut = time_event && self.live.next_event < end - snap;
+            let stop = if cut { self.live.next_event.max(self.live.time) } else { end };
+            let length = if whole && !cut { h } else { stop - self.live.time };
+            if length > snap || (whole && !cut) {
+                self.step(length, stop)?;
+                if self.locate(length, stop, &mut budget)? {
+                    whole = false;
+                    continue;
+                }
+                self.accept(length, stop);
+                if self.completed_step()? {
+                    self.event(&mut budget)?;
+                }
+            }
+            whole = false;
+            if !time_event {
+                if self.live.next_event <= end + snap {
+                    self.put_off();
+                }
+                break;
+            }
+            // The model must see a time that is not before its event, not even by an ulp.
+            let at = self.live.next_event.max(stop);
+            self.work.model_time = f64::NAN;
+            self.call("fmi2SetTime", |model| model.set_time(at))?;
+            self.live.time = stop;
+            self.event(&mut budget)?;
+            if stop >= end {
+                break;
+            }
+        }
+        self.live.time = end;
+        self.ask_again(&mut budget)
+    }
+
+    /// Tell the model that a step is complete; true if it asks for Event Mode.
+    pub(super) fn completed_step(&mut self) -> Result<bool, Fault> {
+        if !self.plan.model.completed_step_needed || self.rehearsing {
+            return Ok(false);
+        }
+        let time = self.live.time;
+        let (status, info) = self.model.completed_integrator_step();
+        super::usable("fmi2CompletedIntegratorStep", status, time)?;
+        if info.terminate { Err(Fault::Terminated { time }) } else { Ok(info.enter_event_mode) }
+    }
+}

@@ -1,0 +1,257 @@
+//! Events, with a bounded price.
+//!
+//! A state event is a sign change of an event indicator (z > 0 against z <= 0, as FMI says). **A state at an event is one that the method
+//! reaches**: the step is taken again, from its start and with the same A, to a part θ of its length. The linear interpolant x + θ d is not such a
+//! state: for x' = v it moves x at once with the final v while v is still near its old value. θ is found by the secant through the indicators (Illinois), with
+//! bisection as a safeguard; some tools' indicators are only +1 and -1, and then it is bisection. The number of trials is bounded by the plan.
+//!
+//! Each internal step handles a bounded number of events; one more is put off to the beginning of the next and counted.
+
+use super::Integrator;
+use super::step::Renewal;
+use crate::fault::Fault;
+use crate::model::{EventInfo, Model};
+
+/// Events that the running internal step may still handle.
+pub(super) struct Budget(u32);
+
+impl Budget {
+    pub fn new(events: u32) -> Budget {
+        Budget(events)
+    }
+
+    pub fn left(&self) -> bool {
+        self.0 > 0
+    }
+}
+
+/// Some indicator changed its sign. Looks at all of them: there can be a hundred, and vectors are faster than an early end.
+fn crossed(before: &[f64], after: &[f64]) -> bool {
+    let changed = |(before, after): (&f64, &f64)| (*before > 0.0) != (*after > 0.0);
+    before.iter().zip(after).fold(false, |any, pair| any | changed(pair))
+}
+
+/// Where in 0..1 the first indicator that changes its sign does so, on straight lines between both ends, the first one weighted.
+fn earliest(before: &[f64], weight: f64, after: &[f64]) -> f64 {
+    let crossing = |(before, after): (&f64, &f64)| {
+        let part = weight * before / (weight * before - after);
+        let changes = (*before > 0.0) != (*after > 0.0);
+        if changes && (0.0..=1.0).contains(&part) { part } else { 1.0 }
+    };
+    before.iter().zip(after).map(crossing).fold(1.0, f64::min)
+}
+
+impl<M: Model> Integrator<M> {
+    /// Before an internal step: did something between the steps make an event due?
+    pub(super) fn must_settle_first(&mut self) -> Result<bool, Fault> {
+        if self.live.in_event_mode || self.live.event_put_off {
+            return Ok(true);
+        }
+        if !self.live.inputs_changed {
+            return Ok(false);
+        }
+        self.live.inputs_changed = false;
+        self.live.derivatives_known = false;
+        if self.plan.events.indicators == 0 {
+            return Ok(false);
+        }
+        self.read_indicators(self.live.time)?;
+        Ok(crossed(&self.live.z, &self.work.z_new))
+    }
+
+    /// After a step of length `h` that is not accepted yet: find the first event in it, accept the step
+    /// up to there, and handle it. False if there is none, and the new indicators count.
+    pub(super) fn locate(&mut self, h: f64, end: f64, budget: &mut Budget) -> Result<bool, Fault> {
+        if self.plan.events.indicators == 0 {
+            return Ok(false);
+        }
+        self.read_indicators(end)?;
+        let found = crossed(&self.live.z, &self.work.z_new);
+        if !found || self.rehearsing {
+            // The model has just evaluated itself here: its derivatives cost next to nothing now, and start the next step.
+            self.read_derivatives(end)?;
+            // Put-off events stay visible as a difference to the indicators of the last event.
+            std::mem::swap(&mut self.live.z, &mut self.work.z_new);
+            return Ok(false);
+        }
+        if !budget.left() {
+            self.put_off();
+            return Ok(false);
+        }
+        let part = self.search(h, end)?;
+        let time = if part == 1.0 { end } else { self.live.time + part * h };
+        self.accept(part * h, time);
+        // Whether the model asks for Event Mode or not, it goes there now.
+        let _ = self.completed_step()?;
+        self.work.z_before.copy_from_slice(&self.live.z);
+        self.work.z_after.copy_from_slice(&self.work.z_new);
+        let states_changed = self.event(budget)?;
+        // An indicator that is still where its event found it stays armed if the event moved states or moved nothing at all.
+        let stays = !crossed(&self.work.z_after, &self.live.z);
+        self.live.armed = stays && (states_changed || self.work.z_after == self.live.z);
+        Ok(true)
+    }
+
+    /// At the end of an internal step, while an indicator is armed: the model is asked again. A ball that an impact left below the floor falls on without
+    /// another sign change, and a model may ask for more than its indicator tells.
+    pub(super) fn ask_again(&mut self, budget: &mut Budget) -> Result<(), Fault> {
+        if !self.live.armed || self.rehearsing || !budget.left() {
+            return Ok(());
+        }
+        self.live.armed = self.event(budget)?;
+        // Asked for nothing: no event.
+        self.live.events -= u64::from(!self.live.armed);
+        Ok(())
+    }
+
+    /// The part of the step after which an indicator has changed its sign, late by at most 2^-bisections of the step. The model is left there.
+    fn search(&mut self, h: f64, end: f64) -> Result<f64, Fault> {
+        let width = 0.5f64.powi(self.plan.events.bisections as i32);
+        let (mut before, mut after) = (0.0, 1.0);
+        self.work.z_before.copy_from_slice(&self.live.z);
+        self.work.z_after.copy_from_slice(&self.work.z_new);
+        // Trials in a row that left more than half of the interval; and the Illinois weight of the end that stays, so that the secant passes the crossing.
+        let (mut at_after, mut poor, mut weight) = (true, 0, 1.0);
+        for _ in 0..self.plan.events.bisections {
+            let length = after - before;
+            if length <= width {
+                break;
+            }
+            let guess = before + length * earliest(&self.work.z_before, weight, &self.work.z_after);
+            let part = if poor >= 3 {
+                0.5 * (before + after)
+            } else if guess + 0.5 * width >= after {
+                after - 0.9 * width // just before the crossing, to enclose it
+            } else {
+                guess + 0.5 * width // just behind it
+            };
+            at_after = self.try_part(part, h, end)?;
+            let side = if at_after {
+                (after, weight) = (part, 0.5 * weight);
+                &mut self.work.z_after
+            } else {
+                (before, weight) = (part, 1.0);
+                &mut self.work.z_before
+            };
+            side.copy_from_slice(&self.work.z_new);
+            poor = if after - before > 0.5 * length { poor + 1 } else { 0 };
+        }
+        if !at_after {
+            self.try_part(after, h, end)?;
+        }
+        Ok(after)
+    }
+
+    /// Take this part of the step with the same A; true if an indicator has changed its sign there.
+    fn try_part(&mut self, part: f64, h: f64, end: f64) -> Result<bool, Fault> {
+        let time = if part == 1.0 { end } else { self.live.time + part * h };
+        self.attempt(part * h, time, Renewal::Nothing)?;
+        self.read_indicators(time)?;
+        Ok(crossed(&self.live.z, &self.work.z_new))
+    }
+
+    /// Derivatives at the end of the step that is tried, where they can start the next.
+    fn read_derivatives(&mut self, end: f64) -> Result<(), Fault> {
+        if self.work.end_known || !self.is_time_invariant() || self.live.x.is_empty() {
+            return Ok(());
+        }
+        self.live.evaluations += 1;
+        super::usable("fmi2GetDerivatives", self.model.get_derivatives(&mut self.work.f), end)?;
+        self.work.end_known = true;
+        Ok(())
+    }
+
+    fn read_indicators(&mut self, time: f64) -> Result<(), Fault> {
+        let status = self.model.get_event_indicators(&mut self.work.z_new);
+        super::usable("fmi2GetEventIndicators", status, time)?;
+        let sound = self.work.z_new.iter().fold(true, |sound, z| sound & !z.is_nan());
+        if sound {
+            return Ok(());
+        }
+        let indicator = self.work.z_new.iter().position(|z| z.is_nan()).unwrap_or(0) as u32;
+        Err(Fault::Indicator { indicator, time })
+    }
+
+    /// Handle an event where the model stands; put it off if this step has had its share. True if it changed states.
+    pub(super) fn event(&mut self, budget: &mut Budget) -> Result<bool, Fault> {
+        if !budget.left() {
+            self.put_off();
+            return Ok(false);
+        }
+        budget.0 -= 1;
+        if !self.live.in_event_mode {
+            self.call("fmi2EnterEventMode", |model| model.enter_event_mode())?;
+            self.live.in_event_mode = true;
+        }
+        self.settle(false)
+    }
+
+    /// The next internal step begins with this event.
+    pub(super) fn put_off(&mut self) {
+        if !self.live.event_put_off {
+            self.live.event_put_off = true;
+            self.live.carried_events += 1;
+        }
+    }
+
+    /// Iterate the event to its end, return to Continuous-Time Mode, and read what may have changed. True if states have.
+    pub(crate) fn settle(&mut self, initial: bool) -> Result<bool, Fault> {
+        let limit = self.plan.events.max_iterations;
+        let (mut states_changed, mut nominals_changed) = (initial, false);
+        let mut info = EventInfo::default();
+        let mut iterations = 0;
+        loop {
+            self.call("fmi2NewDiscreteStates", |model| {
+                let (status, said) = model.new_discrete_states();
+                info = said;
+                status
+            })?;
+            states_changed |= info.states_changed;
+            nominals_changed |= info.nominals_changed;
+            if info.terminate {
+                return Err(Fault::Terminated { time: self.live.time });
+            }
+            if !info.another_iteration_needed {
+                break;
+            }
+            iterations += 1;
+            if iterations >= limit {
+                return Err(Fault::EventIteration { limit, time: self.live.time });
+            }
+        }
+        self.call("fmi2EnterContinuousTimeMode", |model| model.enter_continuous_time_mode())?;
+        self.live.in_event_mode = false;
+        if !self.live.x.is_empty() {
+            let Integrator { model, live, work, .. } = self;
+            if states_changed {
+                // Into a buffer first: if one is no number, the last good state is kept.
+                let status = model.get_continuous_states(&mut work.x_new);
+                super::usable("fmi2GetContinuousStates", status, live.time)?;
+                if let Some(state) = work.x_new.iter().position(|x| !x.is_finite()) {
+                    let (value, time) = (work.x_new[state], live.time);
+                    return Err(Fault::State { state: state as u32, value, time });
+                }
+                live.x.copy_from_slice(&work.x_new);
+            }
+            // Best effort: some tools report zeros, some lack the function.
+            if nominals_changed && model.get_nominals(&mut work.f).is_usable() {
+                live.rescale(&work.f);
+            }
+        }
+        if self.plan.events.indicators > 0 {
+            self.read_indicators(self.live.time)?;
+            std::mem::swap(&mut self.live.z, &mut self.work.z_new);
+        }
+        self.work.placed = true;
+        self.work.model_time = f64::NAN;
+        let live = &mut self.live;
+        live.next_event = info.next_event_time.unwrap_or(f64::INFINITY);
+        live.inputs_changed = false;
+        live.event_put_off = false;
+        live.derivatives_known = false;
+        live.events += 1;
+        live.h_last = 0.0; // the increments before and after an event do not compare
+        live.setup_needed = true; // entries that never changed may do so now
+        Ok(states_changed)
+    }
+}

@@ -1,0 +1,156 @@
+//! All that a simulation remembers from step to step: what a saved FMU state consists of, beside the model's own.
+
+use crate::lu::{Balance, Factors};
+use crate::plan::Plan;
+use serde::{Deserialize, Serialize};
+
+/// Every number that a step depends on is here, so that saving, restoring and resetting are complete by construction.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Live {
+    /// Time is counted, t = base + count h, never accumulated.
+    pub(crate) base: f64,
+    pub(crate) count: u64,
+    pub time: f64,
+    pub x: Vec<f64>,
+    /// The last step's increment and length, and those of the step before.
+    pub(crate) d: Vec<f64>,
+    pub(crate) d_before: Vec<f64>,
+    pub(crate) h_last: f64,
+    pub(crate) h_before: f64,
+    /// The embedded estimate of the last step, relative to the states' sizes.
+    pub(crate) estimate: f64,
+    /// f at `time` and `x`, if `derivatives_known`: where time does not matter the next step starts with it.
+    pub(crate) derivatives: Vec<f64>,
+    pub(crate) derivatives_known: bool,
+    /// Event indicators at `time`, or at the last event while one is put off.
+    pub(crate) z: Vec<f64>,
+    pub(crate) jacobian: Vec<f64>,
+    /// Magnitudes of the states, for differences.
+    pub(crate) scales: Vec<f64>,
+    /// Of the dense cores, one for each factorisation.
+    pub(crate) balance: Vec<Balance>,
+    /// The h for which W is factored with `jacobian`; 0 when it is not.
+    pub(crate) factored_for: f64,
+    pub(crate) next_colour: usize,
+    pub(crate) next_event: f64,
+    /// Every entry of the Jacobian must be found anew.
+    pub(crate) setup_needed: bool,
+    /// An event that the last internal step had no room for.
+    pub(crate) event_put_off: bool,
+    /// An indicator is still where its event found it: the model is asked again at the end of each step until that changes nothing.
+    pub(crate) armed: bool,
+    /// The model is in Event Mode because a discrete input or a parameter was set.
+    pub(crate) in_event_mode: bool,
+    /// A continuous input was set: an event indicator may have changed its sign.
+    pub(crate) inputs_changed: bool,
+    pub(crate) extrapolation: Extrapolation,
+    pub steps: u64,
+    pub events: u64,
+    /// Internal steps that ended with an event put off to the next.
+    pub carried_events: u64,
+    /// The watch's last value, and in how many steps it spoke and the step was mended, or could not be.
+    pub plan_defect: f64,
+    pub renewals: u64,
+    pub outside_plan: u64,
+    /// Evaluations of the model so far, directional derivatives included.
+    pub evaluations: u64,
+}
+
+/// Inputs with a slope: u(t) = value + slope (t - origin). Empty when the importer gives no derivatives.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Extrapolation {
+    pub origin: f64,
+    pub references: Vec<u32>,
+    pub values: Vec<f64>,
+    pub slopes: Vec<f64>,
+    /// u at the time that was asked for last.
+    pub current: Vec<f64>,
+}
+
+impl Live {
+    pub(super) fn new(plan: &Plan, factors: &[Factors]) -> Live {
+        let n = plan.states.names.len();
+        let vector = || vec![0.0; n];
+        Live {
+            x: vector(),
+            d: vector(),
+            d_before: vector(),
+            derivatives: vector(),
+            z: vec![0.0; plan.events.indicators as usize],
+            jacobian: vec![0.0; plan.jacobian.rows.len()],
+            scales: plan.states.nominals.clone(),
+            balance: factors.iter().map(Factors::balance).collect(),
+            next_event: f64::INFINITY,
+            setup_needed: true,
+            ..Live::default()
+        }
+    }
+
+    /// The simulation starts at this time.
+    pub(super) fn begin(&mut self, time: f64) {
+        self.base = time;
+        self.count = 0;
+        self.time = time;
+    }
+
+    /// The model reported new nominals; those that are not positive numbers are ignored.
+    pub(super) fn rescale(&mut self, nominals: &[f64]) {
+        for (scale, &nominal) in self.scales.iter_mut().zip(nominals) {
+            if nominal > 0.0 && nominal.is_finite() {
+                *scale = nominal;
+            }
+        }
+    }
+
+    /// Both belong to the same plan, as far as sizes tell.
+    pub(crate) fn fits(&self, other: &Live) -> bool {
+        let sizes = |live: &Live| {
+            [&live.x, &live.d, &live.d_before, &live.derivatives, &live.z, &live.jacobian, &live.scales]
+                .map(Vec::len)
+        };
+        sizes(self) == sizes(other)
+            && self.balance.len() == other.balance.len()
+            && self.balance.iter().zip(&other.balance).all(|(one, other)| one.fits(other))
+            && self.extrapolation.fits()
+    }
+}
+
+impl Extrapolation {
+    /// The importer gave du/dt. The value that it starts from is read when the step begins.
+    pub fn set(&mut self, reference: u32, slope: f64) {
+        match self.references.iter().position(|&known| known == reference) {
+            Some(i) => self.slopes[i] = slope,
+            None => {
+                self.references.push(reference);
+                self.slopes.push(slope);
+                self.values.push(0.0);
+                self.current.push(0.0);
+            }
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.references.is_empty()
+    }
+
+    pub fn at(&mut self, time: f64) -> (&[u32], &[f64]) {
+        let span = time - self.origin;
+        for ((current, value), slope) in self.current.iter_mut().zip(&self.values).zip(&self.slopes) {
+            *current = value + slope * span;
+        }
+        (&self.references, &self.current)
+    }
+
+    /// A slope holds for one communication step.
+    pub fn clear(&mut self) {
+        self.references.clear();
+        self.values.clear();
+        self.slopes.clear();
+        self.current.clear();
+    }
+
+    fn fits(&self) -> bool {
+        let n = self.references.len();
+        self.values.len() == n && self.slopes.len() == n && self.current.len() == n
+    }
+}

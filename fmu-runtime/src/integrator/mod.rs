@@ -1,0 +1,273 @@
+//! The integrator: brings the model from one communication point to the next.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `live` | all that a simulation remembers |
+//! | `advance` | a communication step: cut into internal steps, internal steps cut at events |
+//! | `step` | the stages of one step |
+//! | `watch` | what a step misses because of its matrix A, and the step done again |
+//! | `event` | state, time and step events, located by stepping again |
+//! | `slopes` | derivatives of outputs |
+//!
+//! Between steps the model is in Continuous-Time Mode (or, after a discrete input or a parameter was
+//! set, in Event Mode), holds the time and the states of [`Live`], and has the inputs that were set last.
+//! Every buffer is allocated by [`Integrator::new`]; nothing below allocates, locks, logs or loops without
+//! a bound.
+
+mod advance;
+mod event;
+mod live;
+mod slopes;
+mod step;
+#[cfg(test)]
+mod tests;
+mod watch;
+
+use crate::fault::Fault;
+use crate::jacobian::{Differentiator, Which};
+use crate::lu::Factors;
+use crate::method::Tableau;
+use crate::model::Model;
+use crate::plan::{Plan, Policy};
+use crate::status::Status;
+
+pub use advance::Division;
+pub use live::Live;
+
+pub struct Integrator<M> {
+    pub plan: Plan,
+    pub model: M,
+    pub live: Live,
+    pub(crate) tableau: Tableau,
+    /// One for each γ of the method.
+    pub(crate) factors: Vec<Factors>,
+    pub(crate) differentiator: Differentiator,
+    pub(crate) work: Workspace,
+    /// Rehearsal: runs the step's code once so that it is in the cache. It must not change the model: events are not handled and
+    /// `fmi2CompletedIntegratorStep` is not called.
+    pub(crate) rehearsing: bool,
+}
+
+/// Buffers without memory from step to step.
+pub(crate) struct Workspace {
+    /// f at x, where the first stage evaluates it.
+    pub f_start: Vec<f64>,
+    /// f at a later stage.
+    pub f: Vec<f64>,
+    /// k of each stage.
+    pub k: Vec<Vec<f64>>,
+    /// The step that is tried: its increment and where it leads.
+    pub d: Vec<f64>,
+    pub x_new: Vec<f64>,
+    pub z_new: Vec<f64>,
+    /// Where a stage evaluates the model.
+    pub x_stage: Vec<f64>,
+    /// The watch's defect.
+    pub e: Vec<f64>,
+    /// Indicators at both ends of the interval that holds an event.
+    pub z_before: Vec<f64>,
+    pub z_after: Vec<f64>,
+    /// What |x| may not exceed.
+    pub limit: Vec<f64>,
+    /// Of the states' sizes.
+    pub inverse_sizes: Vec<f64>,
+    /// Kept entries as (row, column, entry).
+    pub kept: Vec<(u32, u32, u32)>,
+    /// Stages that take the evaluation of the stage before; likewise where time does not matter.
+    pub shares: Vec<[bool; 2]>,
+    /// The model holds `live.x`.
+    pub placed: bool,
+    /// Time that the model holds.
+    pub model_time: f64,
+    /// `f` is the model's at the end of the step that is tried.
+    pub end_known: bool,
+    /// The state that the watch spoke of.
+    pub worst_state: u32,
+    /// The embedded estimate of the step that is tried, relative to the states' sizes.
+    pub estimate: f64,
+}
+
+/// A state this many times its scale is lost.
+const EXPLODED: f64 = 1e30;
+
+impl<M: Model> Integrator<M> {
+    /// Check the plan and allocate everything.
+    pub fn new(plan: Plan, model: M) -> Result<Integrator<M>, String> {
+        plan.check()?;
+        let tableau = plan.step.method.tableau();
+        let one = Factors::new(&plan.elimination, &plan.jacobian)?;
+        let factors = vec![one; tableau.gammas.len()];
+        let differentiator = Differentiator::new(&plan);
+        let n = plan.states.names.len();
+        let indicators = plan.events.indicators as usize;
+        let vector = || vec![0.0; n];
+        let entries = plan.elimination.entries.iter().chain(&plan.elimination.outer);
+        let place = |&e: &u32| (plan.jacobian.rows[e as usize], plan.jacobian.cols[e as usize], e);
+        let work = Workspace {
+            f_start: vector(),
+            f: vector(),
+            k: vec![vector(); tableau.stages.len()],
+            d: vector(),
+            x_new: vector(),
+            z_new: vec![0.0; indicators],
+            x_stage: vector(),
+            e: vector(),
+            z_before: vec![0.0; indicators],
+            z_after: vec![0.0; indicators],
+            limit: plan.states.nominals.iter().map(|nominal| EXPLODED * nominal.max(1.0)).collect(),
+            inverse_sizes: plan.states.sizes.iter().map(|size| 1.0 / size).collect(),
+            kept: entries.map(place).collect(),
+            shares: (0..tableau.stages.len())
+                .map(|i| [false, true].map(|time_invariant| tableau.shares_evaluation(i, time_invariant)))
+                .collect(),
+            end_known: false,
+            worst_state: 0,
+            placed: false,
+            model_time: f64::NAN,
+            estimate: 0.0,
+        };
+        let live = Live::new(&plan, &factors);
+        Ok(Integrator { plan, model, live, tableau, factors, differentiator, work, rehearsing: false })
+    }
+
+    /// Back to the state before initialisation.
+    pub fn forget(&mut self) {
+        self.live = Live::new(&self.plan, &self.factors);
+        self.unplace();
+    }
+
+    /// After the model left Initialization Mode: the first event iteration, then Continuous-Time Mode.
+    pub fn start(&mut self, time: f64) -> Result<(), Fault> {
+        self.live.begin(time);
+        self.settle(true)?;
+        self.live.events = 0; // initialisation is none
+        self.prepare();
+        Ok(())
+    }
+
+    /// Have the first Jacobian and its factors before the first step, which then costs what the others do. Where
+    /// the model cannot be evaluated yet (its inputs may be missing) that is left to the first step.
+    fn prepare(&mut self) {
+        if self.live.x.is_empty() {
+            return;
+        }
+        let h = self.plan.step.h;
+        let Integrator { model, live, differentiator, work, .. } = self;
+        let time = live.time;
+        live.balance.iter_mut().for_each(|balance| balance.forget());
+        let ready = model.get_derivatives(&mut work.f_start).is_usable()
+            && differentiator
+                .refresh(Which::Setup, model, &live.x, &work.f_start, &live.scales, time, &mut live.jacobian)
+                .is_ok()
+            && live.jacobian.iter().all(|value| value.is_finite())
+            && self.refactor(h).is_ok();
+        // Some tools answer with values of their last evaluation: the last one is at the true states.
+        self.restore();
+        let known = self.model.get_derivatives(&mut self.live.derivatives).is_usable();
+        self.live.derivatives_known = ready && known && self.plan.model.time_invariant;
+        self.live.setup_needed = !ready;
+    }
+
+    /// From now on steps are rehearsed. Gives what they start from, or nothing if an event comes first anyhow.
+    pub fn begin_rehearsal(&mut self) -> Option<Live> {
+        let waits = self.live.in_event_mode || self.live.event_put_off || self.live.setup_needed;
+        self.rehearsing = !waits;
+        self.rehearsing.then(|| self.live.clone())
+    }
+
+    /// Back to where the rehearsal began.
+    pub fn rewind(&mut self, begin: &Live) {
+        self.live.clone_from(begin);
+        self.live.next_event = f64::INFINITY;
+        self.restore();
+    }
+
+    pub fn end_rehearsal(&mut self, begin: Live) {
+        self.rehearsing = false;
+        self.live = begin;
+        self.live.setup_needed = self.follow_live().is_err();
+    }
+
+    /// Put the model back to the last good state, as well as it lets us.
+    pub fn restore(&mut self) {
+        self.unplace();
+        if !self.live.in_event_mode {
+            let _ = self.model.set_time(self.live.time);
+            if !self.live.x.is_empty() {
+                self.work.placed = self.model.set_continuous_states(&self.live.x).is_usable();
+            }
+        }
+    }
+
+    /// Whatever the model holds, the next step sets it.
+    fn unplace(&mut self) {
+        self.work.placed = false;
+        self.work.model_time = f64::NAN;
+    }
+
+    /// Factor I - γ h A for each γ of the method.
+    fn refactor(&mut self, h: f64) -> Result<(), Fault> {
+        let Integrator { live, factors, tableau, .. } = self;
+        live.factored_for = 0.0;
+        for ((factors, balance), gamma) in factors.iter_mut().zip(&mut live.balance).zip(&tableau.gammas) {
+            factors
+                .refactor(gamma * h, &live.jacobian, balance)
+                .map_err(|bad| Fault::Pivot { state: bad.state, time: live.time })?;
+        }
+        live.factored_for = h;
+        Ok(())
+    }
+
+    /// After `live` was replaced by a saved one: the factors follow from it.
+    pub fn follow_live(&mut self) -> Result<(), Fault> {
+        self.unplace();
+        match self.live.factored_for {
+            0.0 => Ok(()),
+            h => self.refactor(h),
+        }
+    }
+
+    /// Call the model and turn an unusable status into a fault.
+    pub(crate) fn call(
+        &mut self,
+        call: &'static str,
+        function: impl FnOnce(&mut M) -> Status,
+    ) -> Result<(), Fault> {
+        let time = self.live.time;
+        usable(call, function(&mut self.model), time)
+    }
+
+    /// Estimate of the last step's local error, relative to the states' sizes: the method's embedded one. Without one, the largest
+    /// |h x''/2| h of the increments d, d' of two steps, x'' ~ (d/h - d'/h')/h. Costs no evaluation.
+    pub fn error_estimate(&self) -> f64 {
+        let live = &self.live;
+        if !self.tableau.estimate.is_empty() {
+            return live.estimate;
+        }
+        if live.h_before == 0.0 || live.h_last == 0.0 {
+            return 0.0;
+        }
+        let ratio = live.h_last / live.h_before;
+        let increments = live.d.iter().zip(&live.d_before);
+        increments
+            .zip(&self.work.inverse_sizes)
+            .map(|((d, before), inverse)| 0.5 * (d - ratio * before).abs() * inverse)
+            .fold(0.0, f64::max)
+    }
+
+    /// f cannot change while only time passes.
+    pub(crate) fn is_time_invariant(&self) -> bool {
+        self.plan.model.time_invariant && self.live.extrapolation.is_empty()
+    }
+
+    /// The Jacobian is renewed only when the watch speaks.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.plan.jacobian.policy == Policy::Watched
+    }
+}
+
+/// A status that is not usable as a fault.
+#[inline]
+pub(crate) fn usable(call: &'static str, status: Status, time: f64) -> Result<(), Fault> {
+    if status.is_usable() { Ok(()) } else { Err(Fault::Model { call, status, time }) }
+}

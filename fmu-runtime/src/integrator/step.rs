@@ -1,0 +1,222 @@
+//! One step: the stages of the plan's method.
+//!
+//! A step is tried, not taken: it computes the increment d and hands x + d to the model. Events are looked for there, and only then
+//! it is accepted. Where the model cannot change with time alone and no input has a slope, the model is always at the step's end, and
+//! derivatives that are known from the last step's end are not asked for again.
+
+use super::{Integrator, usable};
+use crate::fault::Fault;
+use crate::jacobian::Which;
+use crate::model::Model;
+use crate::plan::Policy;
+
+/// What of the Jacobian a step renews.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Renewal {
+    /// What the plan's policy asks for.
+    ByPolicy,
+    /// All of it: the watch spoke.
+    Everything,
+    /// Nothing: the step is cut at an event.
+    Nothing,
+}
+
+impl<M: Model> Integrator<M> {
+    /// Try a step of length `h` that ends at `end`, with the Jacobian renewed as asked. True if all of it was renewed.
+    pub(super) fn attempt(&mut self, h: f64, end: f64, renewal: Renewal) -> Result<bool, Fault> {
+        self.work.end_known = false;
+        if self.live.x.is_empty() {
+            self.move_to(end)?;
+            return Ok(false);
+        }
+        let time_invariant = self.is_time_invariant();
+        let start = self.live.time;
+        let mut renewed = false;
+        for i in 0..self.tableau.stages.len() {
+            if !self.work.shares[i][usize::from(time_invariant)] {
+                let share = self.tableau.stages[i].time;
+                self.move_to(if time_invariant || share == 1.0 { end } else { start + share * h })?;
+                self.evaluate(i, time_invariant, end)?;
+            }
+            if i == 0 {
+                renewed = self.renew(renewal, end)?;
+                if self.live.factored_for != h {
+                    self.refactor(h).map_err(|fault| blame_derivative(&self.work.f_start, end, fault))?;
+                }
+            }
+            self.solve_stage(i, h, time_invariant);
+        }
+        self.combine();
+        self.move_to(end)?;
+        let Integrator { model, live, work, .. } = self;
+        let mut sound = true;
+        for (((x_new, x), d), limit) in work.x_new.iter_mut().zip(&live.x).zip(&work.d).zip(&work.limit) {
+            *x_new = x + d;
+            sound &= x_new.abs() <= *limit; // false for NaN
+        }
+        if !sound {
+            return Err(name_divergence(&work.f_start, &work.f, &work.x_new, &work.limit, end));
+        }
+        work.placed = false;
+        usable("fmi2SetContinuousStates", model.set_continuous_states(&work.x_new), end)?;
+        Ok(renewed)
+    }
+
+    /// Set the model's time and the inputs that have a slope.
+    pub(super) fn move_to(&mut self, time: f64) -> Result<(), Fault> {
+        let Integrator { model, live, work, .. } = self;
+        if work.model_time == time {
+            return Ok(());
+        }
+        work.model_time = f64::NAN;
+        usable("fmi2SetTime", model.set_time(time), time)?;
+        if !live.extrapolation.is_empty() {
+            let (references, values) = live.extrapolation.at(time);
+            usable("fmi2SetReal", model.set_inputs(references, values), time)?;
+        }
+        work.model_time = time;
+        Ok(())
+    }
+
+    /// f at a stage's point: into `f_start` for the first stage, into `f` for the others.
+    fn evaluate(&mut self, stage: usize, time_invariant: bool, end: f64) -> Result<(), Fault> {
+        let Integrator { model, live, work, tableau, .. } = self;
+        if stage == 0 && live.derivatives_known && time_invariant {
+            work.f_start.copy_from_slice(&live.derivatives);
+            return Ok(());
+        }
+        let nodes = &tableau.stages[stage].nodes;
+        if !tableau.stages[stage].is_at_start() {
+            work.x_stage.copy_from_slice(&live.x);
+            for (&a, k) in nodes.iter().zip(&work.k).filter(|(a, _)| **a != 0.0) {
+                work.x_stage.iter_mut().zip(k).for_each(|(x, k)| *x += a * k);
+            }
+            work.placed = false;
+            usable("fmi2SetContinuousStates", model.set_continuous_states(&work.x_stage), end)?;
+        } else if !work.placed {
+            usable("fmi2SetContinuousStates", model.set_continuous_states(&live.x), end)?;
+            work.placed = true;
+        }
+        let f = if stage == 0 { &mut work.f_start } else { &mut work.f };
+        live.evaluations += 1;
+        usable("fmi2GetDerivatives", model.get_derivatives(f), end)
+    }
+
+    /// Renew the Jacobian at x. True if all of it was.
+    fn renew(&mut self, renewal: Renewal, time: f64) -> Result<bool, Fault> {
+        let Integrator { plan, model, live, differentiator, work, .. } = self;
+        let colours = plan.jacobian.colours.len();
+        let everything = live.setup_needed || renewal == Renewal::Everything;
+        let which = match (renewal, plan.jacobian.policy) {
+            _ if everything => Which::Setup,
+            (Renewal::Nothing, _) | (_, Policy::Frozen | Policy::Watched) => return Ok(false),
+            _ if colours == 0 => return Ok(false),
+            (_, Policy::Every) => Which::Varying { first: 0, count: colours },
+            (_, Policy::Rolling { per_step }) => {
+                let first = live.next_colour;
+                live.next_colour = (first + per_step as usize) % colours;
+                Which::Varying { first, count: (per_step as usize).min(colours) }
+            }
+        };
+        // Factors and entries belong together only once both are new.
+        live.factored_for = 0.0;
+        work.placed = !differentiator.disturbs();
+        live.evaluations += differentiator.evaluations(which);
+        differentiator.refresh(
+            which,
+            model,
+            &live.x,
+            &work.f_start,
+            &live.scales,
+            time,
+            &mut live.jacobian,
+        )?;
+        if live.setup_needed {
+            live.balance.iter_mut().for_each(|balance| balance.forget());
+        }
+        live.setup_needed = false;
+        Ok(everything || plan.jacobian.policy == Policy::Every)
+    }
+
+    /// (I - γ h A) k = s h f + Σ g k.
+    fn solve_stage(&mut self, stage: usize, h: f64, time_invariant: bool) {
+        let Integrator { work, factors, tableau, .. } = self;
+        let is_later = (1..=stage).any(|i| !work.shares[i][usize::from(time_invariant)]);
+        let f = if is_later { &work.f } else { &work.f_start };
+        let stage_data = &tableau.stages[stage];
+        let (before, rest) = work.k.split_at_mut(stage);
+        let k = &mut rest[0];
+        let scale = stage_data.scale * h;
+        k.iter_mut().zip(f).for_each(|(k, f)| *k = scale * f);
+        for (&g, other) in stage_data.couplings.iter().zip(before.iter()).filter(|(g, _)| **g != 0.0) {
+            k.iter_mut().zip(other).for_each(|(k, other)| *k += g * other);
+        }
+        factors[stage_data.factors].solve(k);
+    }
+
+    /// d = Σ b k, drawn towards the step of lower order where the embedded estimate is beyond the limit: by 1/ρ², ρ the estimate over the
+    /// limit. Second order overshoots where first order cannot; the share of it that is taken vanishes there, without a switch.
+    fn combine(&mut self) {
+        let Integrator { plan, work, tableau, .. } = self;
+        if let [k] = &mut work.k[..] {
+            std::mem::swap(k, &mut work.d);
+            return;
+        }
+        let weighted = |weights: &[f64], k: &[Vec<f64>], j: usize| -> f64 {
+            weights.iter().zip(k).map(|(weight, k)| weight * k[j]).sum()
+        };
+        let mut estimate = 0.0;
+        for (j, inverse) in work.inverse_sizes.iter().enumerate() {
+            estimate = f64::max(estimate, weighted(&tableau.estimate, &work.k, j).abs() * inverse);
+        }
+        work.estimate = estimate;
+        let excess = estimate / plan.step.limit;
+        let high = if excess > 1.0 { 1.0 / (excess * excess) } else { 1.0 };
+        let low_weights = tableau.low_weights.iter().chain(std::iter::repeat(&0.0));
+        let mut first = true;
+        for ((b, low), k) in tableau.weights.iter().zip(low_weights).zip(&work.k) {
+            let weight = if tableau.low_weights.is_empty() { *b } else { low + high * (b - low) };
+            for (d, k) in work.d.iter_mut().zip(k) {
+                *d = if first { weight * k } else { *d + weight * k };
+            }
+            first = false;
+        }
+    }
+
+    /// x := x_new at `time`, after a step of length `h`.
+    pub(super) fn accept(&mut self, h: f64, time: f64) {
+        let time_invariant = self.is_time_invariant();
+        let Integrator { live, work, .. } = self;
+        std::mem::swap(&mut live.x, &mut work.x_new);
+        std::mem::swap(&mut live.d, &mut live.d_before);
+        std::mem::swap(&mut live.d, &mut work.d);
+        (live.h_before, live.h_last) = (live.h_last, h);
+        live.estimate = work.estimate;
+        live.derivatives_known = work.end_known && time_invariant;
+        if live.derivatives_known {
+            std::mem::swap(&mut live.derivatives, &mut work.f);
+        }
+        work.placed = true;
+        live.time = time;
+    }
+}
+
+/// A derivative that is no number is the cause, wherever the solver stumbled over it.
+pub(super) fn bad_derivative(f: &[f64], time: f64) -> Option<Fault> {
+    let state = f.iter().position(|f| !f.is_finite())?;
+    Some(Fault::Derivative { state: state as u32, value: f[state], time })
+}
+
+#[cold]
+fn blame_derivative(f: &[f64], time: f64, fault: Fault) -> Fault {
+    bad_derivative(f, time).unwrap_or(fault)
+}
+
+#[cold]
+fn name_divergence(f_start: &[f64], f: &[f64], x_new: &[f64], limit: &[f64], time: f64) -> Fault {
+    bad_derivative(f_start, time).or_else(|| bad_derivative(f, time)).unwrap_or_else(|| {
+        let lost = |(x, limit): (&f64, &f64)| x.is_nan() || x.abs() > *limit;
+        let state = x_new.iter().zip(limit).position(lost).unwrap_or(0);
+        Fault::Diverged { state: state as u32, value: x_new[state], time }
+    })
+}

@@ -1,0 +1,187 @@
+//! Events: located where the method goes, bounded per internal step, never silently wrong.
+
+use super::model::Equations;
+use super::{plan, run, start};
+use crate::fault::Fault;
+use crate::model::EventInfo;
+use crate::plan::{Method, Plan, Policy};
+
+/// A plate over a floor that is pushed up at t = 0: gap' = v, v' = -g. It bounces when `gap <= 0 and v < 0`, as Modelica's `when` asks for, and comes to rest
+/// when it is slow.
+struct Plate {
+    speed: f64,
+    bounces: usize,
+    rests: bool,
+}
+
+impl Equations for Plate {
+    fn start(&self) -> Vec<f64> {
+        vec![1e-4, self.speed]
+    }
+    fn derivatives(&self, _: f64, x: &[f64], _: f64, dx: &mut [f64]) {
+        dx[0] = x[1];
+        dx[1] = if self.rests { 0.0 } else { -200.0 };
+    }
+    fn indicators(&self, _: f64, x: &[f64], z: &mut [f64]) {
+        z[0] = x[0];
+    }
+    fn event(&mut self, _: f64, x: &mut [f64], info: &mut EventInfo) {
+        if x[0] <= 0.0 && x[1] < 0.0 {
+            self.rests = x[1] > -1.0;
+            x[1] = if self.rests { 0.0 } else { -0.5 * x[1] };
+            self.bounces += 1;
+            info.states_changed = true;
+        }
+    }
+}
+
+fn with_indicator(mut plan: Plan) -> Plan {
+    plan.events.indicators = 1;
+    plan
+}
+
+/// It rises and falls within one step. On x + θ d it would be found below the floor with its velocity upward, the model would not react, and it would fall for ever.
+#[test]
+fn a_plate_that_rises_and_falls_within_a_step_bounces() {
+    for method in Method::ALL {
+        let plan = with_indicator(plan(2, method, 0.01, Policy::Every));
+        let mut integrator = start(plan, Plate { speed: 0.5, bounces: 0, rests: false });
+        run(&mut integrator, 20);
+        assert!(integrator.model.equations.bounces > 0, "{method:?}");
+        assert!(integrator.live.x[0] > -0.05, "{method:?}: it fell to {}", integrator.live.x[0]);
+    }
+}
+
+/// A ball that falls from 1 m, g = 9.81: first impact at sqrt(2/g) = 0.4515 s. The step is cut there to within h / 2^bisections, and the states are
+/// those of a step of that length.
+#[test]
+fn an_impact_is_located_within_the_step() {
+    struct Ball;
+    impl Equations for Ball {
+        fn start(&self) -> Vec<f64> {
+            vec![1.0, 0.0]
+        }
+        fn derivatives(&self, _: f64, x: &[f64], _: f64, dx: &mut [f64]) {
+            dx[0] = x[1];
+            dx[1] = -9.81;
+        }
+        fn indicators(&self, _: f64, x: &[f64], z: &mut [f64]) {
+            z[0] = x[0];
+        }
+        fn event(&mut self, _: f64, x: &mut [f64], info: &mut EventInfo) {
+            if x[0] <= 0.0 && x[1] < 0.0 {
+                x[1] = -0.7 * x[1];
+                info.states_changed = true;
+            }
+        }
+    }
+    for (method, within) in [(Method::Lie, 0.01), (Method::Ros2, 1e-5), (Method::Ros34pw2, 1e-5)] {
+        let plan = with_indicator(plan(2, method, 0.01, Policy::Every));
+        let mut integrator = start(plan, Ball);
+        run(&mut integrator, 50);
+        let impact = integrator.model.events[0];
+        let exact = (2.0 / 9.81f64).sqrt();
+        assert!((impact - exact).abs() < within + 0.01 / 1024.0, "{method:?}: {impact} for {exact}");
+    }
+}
+
+/// Few readings suffice where the indicator is smooth; where it is only +1 and -1, the search is bisection with its bound.
+#[test]
+fn the_search_is_short_and_bounded() {
+    struct Crossing {
+        sign_only: bool,
+    }
+    impl Equations for Crossing {
+        fn start(&self) -> Vec<f64> {
+            vec![0.0]
+        }
+        fn derivatives(&self, _: f64, x: &[f64], _: f64, dx: &mut [f64]) {
+            dx[0] = 1.0 - 0.3 * x[0];
+        }
+        fn indicators(&self, _: f64, x: &[f64], z: &mut [f64]) {
+            z[0] = 0.237 - x[0];
+            if self.sign_only {
+                z[0] = z[0].signum();
+            }
+        }
+    }
+    let calls = |sign_only| {
+        let plan = with_indicator(plan(1, Method::Lie, 1.0, Policy::Frozen));
+        let bisections = plan.events.bisections as usize;
+        let mut integrator = start(plan, Crossing { sign_only });
+        let before = integrator.model.indicator_calls;
+        run(&mut integrator, 1);
+        assert_eq!(integrator.live.events, 1);
+        (integrator.model.indicator_calls - before, bisections)
+    };
+    let ((smooth, _), (signs, bisections)) = (calls(false), calls(true));
+    assert!(smooth <= 9, "{smooth} readings");
+    assert!(signs <= bisections + 6, "{signs} readings");
+}
+
+/// A sampled controller with a period of 1 ms, stepped by 0.1 s in internal steps of 1 ms: every sample is taken. The bound belongs to each internal step.
+#[test]
+fn every_sample_is_taken_in_a_long_communication_step() {
+    struct Sampled(usize);
+    impl Equations for Sampled {
+        fn start(&self) -> Vec<f64> {
+            vec![0.0]
+        }
+        fn derivatives(&self, _: f64, _: &[f64], _: f64, dx: &mut [f64]) {
+            dx[0] = 1.0;
+        }
+        fn event(&mut self, t: f64, _: &mut [f64], info: &mut EventInfo) {
+            self.0 += 1;
+            info.next_event_time = Some(((t / 1e-3).round() + 1.0) * 1e-3);
+        }
+    }
+    let mut integrator = start(plan(1, Method::Lie, 1e-3, Policy::Frozen), Sampled(0));
+    let division = integrator.divide(0.1);
+    integrator.advance(0.1, division).unwrap();
+    assert_eq!(integrator.live.carried_events, 0);
+    assert_eq!(integrator.model.equations.0, 101, "one at initialisation and 100 samples");
+}
+
+/// An indicator or a state that is no number is a fault that names it, and the last good state is kept.
+#[test]
+fn what_is_no_number_is_a_fault() {
+    struct Broken {
+        indicator: bool,
+    }
+    impl Equations for Broken {
+        fn start(&self) -> Vec<f64> {
+            vec![0.0]
+        }
+        fn derivatives(&self, _: f64, _: &[f64], _: f64, dx: &mut [f64]) {
+            dx[0] = 1.0;
+        }
+        fn indicators(&self, _: f64, x: &[f64], z: &mut [f64]) {
+            z[0] = if x[0] < 0.035 {
+                1.0
+            } else if self.indicator {
+                f64::NAN
+            } else {
+                -1.0
+            };
+        }
+        fn event(&mut self, _: f64, x: &mut [f64], info: &mut EventInfo) {
+            if x[0] > 0.01 {
+                x[0] = f64::INFINITY;
+                info.states_changed = true;
+            }
+        }
+    }
+    for indicator in [true, false] {
+        let plan = with_indicator(plan(1, Method::Lie, 0.01, Policy::Frozen));
+        let mut integrator = start(plan, Broken { indicator });
+        run(&mut integrator, 3);
+        let division = integrator.divide(0.01);
+        let fault = integrator.advance(0.01, division).unwrap_err();
+        match (indicator, fault) {
+            (true, Fault::Indicator { indicator: 0, .. }) => {}
+            (false, Fault::State { state: 0, value, .. }) if value == f64::INFINITY => {}
+            _ => panic!("{indicator}: {fault:?}"),
+        }
+        assert!(integrator.live.x[0].is_finite());
+    }
+}

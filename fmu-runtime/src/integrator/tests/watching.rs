@@ -1,0 +1,128 @@
+//! The watch, the policy `watched`, and derivatives carried from one step to the next.
+
+use super::model::Equations;
+use super::{explicit, plan, run, start};
+use crate::plan::{Method, Plan, Policy, Watch};
+
+/// x' = -k(x) x with k = 1000 below 1 and rising: a model whose stiffness depends on its state; u drives it.
+struct Valve;
+
+impl Equations for Valve {
+    fn start(&self) -> Vec<f64> {
+        vec![0.0]
+    }
+    fn derivatives(&self, _: f64, x: &[f64], u: f64, dx: &mut [f64]) {
+        dx[0] = 500.0 * (u - x[0] - x[0].powi(3));
+    }
+}
+
+struct Linear;
+
+impl Equations for Linear {
+    fn start(&self) -> Vec<f64> {
+        vec![1.0, 2.0]
+    }
+    fn derivatives(&self, _: f64, x: &[f64], _: f64, dx: &mut [f64]) {
+        dx[0] = -3.0 * x[0] + x[1];
+        dx[1] = 2.0 * x[0] - 40.0 * x[1];
+    }
+}
+
+fn watched(mut plan: Plan, threshold: f64) -> Plan {
+    plan.watch = Some(Watch { threshold });
+    plan.model.time_invariant = true;
+    plan
+}
+
+/// With the true Jacobian of a linear model nothing is missed; without any, e = h (f(x+d) - f(x)).
+#[test]
+fn the_defect_is_what_the_matrix_misses() {
+    for method in Method::ALL {
+        let mut integrator = start(watched(plan(2, method, 0.01, Policy::Frozen), 1.0), Linear);
+        run(&mut integrator, 3);
+        assert!(integrator.live.plan_defect < 1e-7, "{method:?}: {}", integrator.live.plan_defect);
+    }
+    let h = 0.01;
+    let mut integrator = start(watched(explicit(2, Method::Lie, h), 1.0), Linear);
+    run(&mut integrator, 1);
+    let f = |x: [f64; 2]| [-3.0 * x[0] + x[1], 2.0 * x[0] - 40.0 * x[1]];
+    let first = f([1.0, 2.0]);
+    let second = f([1.0 + h * first[0], 2.0 + h * first[1]]);
+    let e = (0..2).map(|i| (h * (second[i] - first[i])).abs()).fold(0.0, f64::max);
+    assert!((integrator.live.plan_defect - e).abs() < 1e-12, "{} for {e}", integrator.live.plan_defect);
+}
+
+/// Frozen at rest and driven to where the model is ten times stiffer: the frozen plan is far off, the watched one does the step again with a new
+/// Jacobian and ends where a fresh one ends; quiet steps cost one evaluation.
+#[test]
+fn watched_renews_where_it_must() {
+    for method in [Method::Lie, Method::Lie2, Method::Ros2] {
+        let drive = |policy: Policy| {
+            let mut plan = watched(plan(1, method, 1e-3, policy), 1e-2);
+            plan.step.limit = 1e-2;
+            let mut integrator = start(plan, Valve);
+            let mut path = vec![];
+            for k in 0..400 {
+                let u = if k < 100 {
+                    0.0
+                } else if k < 250 {
+                    12.0
+                } else {
+                    -3.0
+                };
+                if integrator.model.u != u {
+                    integrator.model.u = u;
+                    integrator.live.inputs_changed = true;
+                }
+                run(&mut integrator, 1);
+                path.push(integrator.live.x[0]);
+            }
+            (path, integrator)
+        };
+        let (fresh, _) = drive(Policy::Every);
+        let (path, integrator) = drive(Policy::Watched);
+        let off = |path: &[f64]| path.iter().zip(&fresh).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(off(&path) < 0.15, "{method:?}: off by {}", off(&path));
+        assert!(
+            integrator.live.renewals > 0 && integrator.live.renewals < 40,
+            "{}",
+            integrator.live.renewals
+        );
+        let quiet = f64::from(method.tableau().evaluations(true));
+        let average = integrator.live.evaluations as f64 / 400.0;
+        assert!(average < quiet + 0.4, "{method:?}: {average} evaluations on average");
+        assert_eq!(integrator.live.evaluations as usize + 4, integrator.model.evaluations + 1);
+    }
+}
+
+/// A frozen plan is only reported: the watch speaks and nothing is done again.
+#[test]
+fn a_frozen_plan_tells_that_it_left_its_ground() {
+    let mut integrator = start(watched(plan(1, Method::Lie, 1e-3, Policy::Frozen), 1e-2), Valve);
+    run(&mut integrator, 10);
+    assert_eq!((integrator.live.outside_plan, integrator.live.renewals), (0, 0));
+    integrator.model.u = 1.5;
+    integrator.live.inputs_changed = true;
+    run(&mut integrator, 10);
+    assert!(integrator.live.outside_plan > 0);
+    assert_eq!(integrator.live.renewals, 0);
+}
+
+/// Where time does not enter, the derivatives at a step's end start the next step: one evaluation a step with the watch, and one more when an input
+/// has changed. The result is the same to the last bit.
+#[test]
+fn derivatives_are_carried_to_the_next_step() {
+    let one = |time_invariant: bool| {
+        let mut plan = watched(plan(2, Method::Lie, 0.01, Policy::Frozen), 1.0);
+        plan.model.time_invariant = time_invariant;
+        let mut integrator = start(plan, Linear);
+        let before = integrator.model.evaluations;
+        run(&mut integrator, 10);
+        integrator.live.inputs_changed = true;
+        run(&mut integrator, 1);
+        (integrator.live.x.clone(), integrator.model.evaluations - before)
+    };
+    let ((carried, few), (asked, many)) = (one(true), one(false));
+    assert_eq!(carried, asked);
+    assert_eq!((few, many), (12, 22));
+}

@@ -1,0 +1,80 @@
+//! Methods as data: linearly implicit one-step methods of the Rosenbrock-W family.
+//!
+//! ```text
+//! (I - γ_i h A) k_i = s_i h f(t + c_i h, x + Σ_j a_ij k_j) + Σ_j g_ij k_j,     x⁺ = x + Σ_i b_i k_i
+//! ```
+//!
+//! A is the plan's approximation of ∂f/∂x: the kept entries, as old as the policy lets them be. This is the form
+//! without the product A k (Hairer and Wanner, *Solving ODEs II*, IV.7): every stage is one evaluation, one sum of
+//! vectors and one solution. Runtime and builder read the same [`Tableau`]: the runtime executes its stages, the builder makes the
+//! step map, the cost and the order of it.
+
+mod tableaus;
+
+use crate::plan::Method;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tableau {
+    pub method: Method,
+    pub order: u32,
+    /// The order holds for every A. Otherwise A must be the whole Jacobian, fresh in every step.
+    pub any_matrix: bool,
+    pub stages: Vec<Stage>,
+    /// b: the step.
+    pub weights: Vec<f64>,
+    /// A step of lower order from the same stages, where the limiter asks for it. Empty: there is none.
+    pub low_weights: Vec<f64>,
+    /// The embedded estimate of the local error, Σ_i e_i k_i. Empty: there is none.
+    pub estimate: Vec<f64>,
+    /// The distinct γ: one factorisation of I - γ h A each.
+    pub gammas: Vec<f64>,
+    pub watch: WatchPoint,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stage {
+    /// Index into [`Tableau::gammas`].
+    pub factors: usize,
+    /// c: where in the step time and inputs are taken.
+    pub time: f64,
+    /// s
+    pub scale: f64,
+    /// a_ij, one for each earlier stage.
+    pub nodes: Vec<f64>,
+    /// g_ij, one for each earlier stage.
+    pub couplings: Vec<f64>,
+}
+
+/// Where the watch compares f with its linearisation f(x) + A δ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WatchPoint {
+    /// At the step's end, where outputs and indicators need the model anyway.
+    End,
+    /// At the last stage's own point: no evaluation more.
+    LastStage,
+}
+
+impl Stage {
+    /// It evaluates the model at x itself.
+    pub fn is_at_start(&self) -> bool {
+        self.nodes.iter().all(|&a| a == 0.0)
+    }
+}
+
+impl Tableau {
+    pub fn gamma(&self, stage: usize) -> f64 {
+        self.gammas[self.stages[stage].factors]
+    }
+
+    /// Whether a stage can take the evaluation of the stage before it: both are at x, and at one time unless time does not matter.
+    pub fn shares_evaluation(&self, stage: usize, time_invariant: bool) -> bool {
+        let Some(before) = stage.checked_sub(1).map(|before| &self.stages[before]) else { return false };
+        let this = &self.stages[stage];
+        before.is_at_start() && this.is_at_start() && (time_invariant || before.time == this.time)
+    }
+
+    /// Evaluations of f in one step, without those for the Jacobian and the watch.
+    pub fn evaluations(&self, time_invariant: bool) -> u32 {
+        (0..self.stages.len()).filter(|&i| !self.shares_evaluation(i, time_invariant)).count() as u32
+    }
+}
