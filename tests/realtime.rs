@@ -63,7 +63,7 @@ fn a_fresh_jacobian_adds_its_colours() {
     assert_eq!(summary["evaluations_per_step"], 3.0, "{summary}");
 }
 
-/// The bound of a step with events, as it is printed, holds for a relay that fires without end, and its worst step takes more than a third of it: events
+/// The bound of a step with events, as it is printed, holds for a relay that fires without end, and its worst step takes more than a quarter of it: events
 /// are often found with fewer trials than they may take.
 #[test]
 fn a_step_with_events_keeps_its_bound() {
@@ -87,7 +87,7 @@ fn a_step_with_events_keeps_its_bound() {
         assert!(most[0] > substeps + events + implicit * events, "{options}: {most:?}");
         for (most, name) in most.into_iter().zip(["evaluations", "indicator_calls"]) {
             let bound = bound[name].as_f64().unwrap();
-            assert!((bound / 3.0..=bound).contains(&(most as f64)), "{options}: {most} {name} of {bound}");
+            assert!((bound / 4.0..=bound).contains(&(most as f64)), "{options}: {most} {name} of {bound}");
         }
     }
 }

@@ -186,6 +186,7 @@ impl<M: Model> Integrator<M> {
         self.rehearsing = false;
         self.live = begin;
         self.live.setup_needed = self.follow_live().is_err();
+        self.restore();
     }
 
     /// Put the model back to the last good state, as well as it lets us.
