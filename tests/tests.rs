@@ -14,6 +14,9 @@ mod command;
 mod conformance;
 /// State, time and step events.
 mod events;
+/// Outputs all or none; nothing stays after failures and signals.
+#[cfg(unix)]
+mod leftovers;
 /// Constant cost: calls of the model and allocations in a step.
 mod realtime;
 /// Broken models and impossible requests: the exact message, exit code 1, nothing written.

@@ -4,7 +4,7 @@
 //! the first byte is written, and sizes are held to what the directory declares. A refusal names the entry.
 //!
 //! The archive that we write depends on its content alone: fixed times, permissions, order and
-//! compression level. It is written aside and renamed, so that no half-written FMU is ever seen.
+//! compression level. What is taken over from another archive is read from there again, not from where it was unpacked.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
@@ -21,13 +21,18 @@ pub fn unpack(fmu: &Path, into: &Path) -> Result<Unpacked, ArchiveError> {
 }
 
 /// What an archive held, in its order. Names are normalised: `/` between the parts, none at the end.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Unpacked {
     pub entries: Vec<UnpackedEntry>,
+    path: PathBuf,
+    /// Held open: another file of that name is not what was read.
+    original: File,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnpackedEntry {
+    /// Its number in the archive.
+    pub index: usize,
     pub name: String,
     pub is_dir: bool,
     /// Permission bits, where the archive was made on a system that has them.
@@ -51,14 +56,20 @@ pub struct Entry {
 #[derive(Debug, Clone)]
 pub enum Content {
     Bytes(Vec<u8>),
-    File(PathBuf),
+    /// An entry of the original archive, by its number. The unpacked file is not asked: the model may have changed it.
+    Original(usize),
 }
 
-/// Write `files` as the archive `out`: the same files give the same bytes.
+/// Write `files` as an archive into `to`: the same files give the same bytes. `out` is its name in messages; `original`
+/// is the archive that [`Content::Original`] speaks of.
 ///
-/// `out` is replaced only when everything is written. `modelDescription.xml` comes first, for readers
-/// that stream; the rest follows in the byte order of the names.
-pub fn pack(out: &Path, mut files: Vec<Entry>) -> Result<(), ArchiveError> {
+/// `modelDescription.xml` comes first, for readers that stream; the rest follows in the byte order of the names.
+pub fn write(
+    to: &File,
+    out: &Path,
+    mut files: Vec<Entry>,
+    original: Option<&Unpacked>,
+) -> Result<(), ArchiveError> {
     for file in &mut files {
         file.name = normal_name(&file.name)
             .map(|name| if file.name.ends_with(['/', '\\']) { name + "/" } else { name })
@@ -73,28 +84,54 @@ pub fn pack(out: &Path, mut files: Vec<Entry>) -> Result<(), ArchiveError> {
         let is_dir = file.name.ends_with('/');
         names.add(file.name.trim_end_matches('/'), is_dir).map_err(|why| refused(out, &file.name, why))?;
     }
-
-    // Through a link, the file it points to is replaced, as `cp` would do.
-    let target = match fs::metadata(out) {
-        Ok(found) if found.is_dir() => {
-            return Err(ArchiveError::OutIsFolder { path: out.into() });
-        }
-        Ok(found) if !found.is_file() => return Err(ArchiveError::OutIsSpecial { path: out.into() }),
-        Ok(_) => fs::canonicalize(out).map_err(io_error("write", out))?,
-        Err(_) => out.to_path_buf(),
-    };
-    let folder = match target.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    if !folder.is_dir() {
-        return Err(ArchiveError::NoFolder { path: out.into(), folder: folder.into() });
+    let mut to = Careful { file: BufWriter::new(to), failed: None };
+    let result = write_zip(&mut to, out, files, original);
+    // What went wrong with the file comes first: the rest follows from it.
+    match to.failed {
+        Some(error) => Err(io_error("write", out)(error)),
+        None => result.and_then(|()| to.file.flush().map_err(io_error("write", out))),
     }
-    let aside = aside_in(folder).map_err(io_error("write", out))?;
-    write_zip(aside.as_file(), out, files)?;
-    aside.as_file().sync_all().map_err(io_error("write", out))?;
-    aside.persist(&target).map_err(|e| io_error("write", out)(e.error))?;
-    Ok(())
+}
+
+/// A file that takes what is written even after it failed. The zip writer finishes its archive when it is dropped,
+/// and would print a line of its own about a full disk.
+struct Careful<'a> {
+    file: BufWriter<&'a File>,
+    failed: Option<io::Error>,
+}
+
+impl Careful<'_> {
+    fn keep<T>(&mut self, result: io::Result<T>, otherwise: T) -> io::Result<T> {
+        match result {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                self.failed.get_or_insert(error);
+                Ok(otherwise)
+            }
+            other => other,
+        }
+    }
+}
+
+impl Write for Careful<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.failed.is_some() {
+            return Ok(bytes.len());
+        }
+        let result = self.file.write(bytes);
+        self.keep(result, bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let result = if self.failed.is_some() { Ok(()) } else { self.file.flush() };
+        self.keep(result, ())
+    }
+}
+
+impl Seek for Careful<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let result = if self.failed.is_some() { Ok(0) } else { self.file.seek(to) };
+        self.keep(result, 0)
+    }
 }
 
 /// Do the two paths lead to one file? Links, soft and hard, are followed.
@@ -124,12 +161,6 @@ pub enum ArchiveError {
     TooManyEntries { path: PathBuf, found: usize, limit: usize },
     #[error("cannot {doing} {}: {source}", path.display())]
     Io { doing: &'static str, path: PathBuf, source: io::Error },
-    #[error("cannot write {}: it is a folder; name a file in it, such as {}", path.display(), path.join("out.fmu").display())]
-    OutIsFolder { path: PathBuf },
-    #[error("cannot write {}: it is not an ordinary file; name another one", path.display())]
-    OutIsSpecial { path: PathBuf },
-    #[error("cannot write {}: there is no folder {}; create it first", path.display(), folder.display())]
-    NoFolder { path: PathBuf, folder: PathBuf },
 }
 
 /// What is wrong with one entry.
@@ -220,22 +251,22 @@ fn unpack_within(fmu: &Path, into: &Path, limits: &Limits) -> Result<Unpacked, A
             return Err(refuse(Refusal::Bomb(total, limits.ratio)));
         }
         let mode = has_modes.then(|| (found.external_attributes() >> 16) & 0o777).filter(|&mode| mode != 0);
-        entries.push((index, UnpackedEntry { name, is_dir, mode }));
+        entries.push(UnpackedEntry { index, name, is_dir, mode });
     }
 
     fs::create_dir_all(into).map_err(io_error("create the folder", into))?;
     let mut made = HashSet::new();
-    for (index, entry) in &entries {
+    for entry in &entries {
         let path = into.join(&entry.name);
         let folder = if entry.is_dir { path.as_path() } else { path.parent().unwrap_or(into) };
         if made.insert(folder.to_path_buf()) {
             fs::create_dir_all(folder).map_err(io_error("create the folder", folder))?;
         }
         if !entry.is_dir {
-            extract(&mut archive, *index, fmu, entry, &path)?;
+            extract(&mut archive, fmu, entry, &path)?;
         }
     }
-    Ok(Unpacked { entries: entries.into_iter().map(|(_, entry)| entry).collect() })
+    Ok(Unpacked { entries, path: fmu.into(), original: archive.into_inner().into_inner() })
 }
 
 fn open(fmu: &Path) -> Result<ZipArchive<BufReader<File>>, ArchiveError> {
@@ -258,13 +289,12 @@ fn open(fmu: &Path) -> Result<ZipArchive<BufReader<File>>, ArchiveError> {
 
 fn extract(
     archive: &mut ZipArchive<BufReader<File>>,
-    index: usize,
     fmu: &Path,
     entry: &UnpackedEntry,
     path: &Path,
 ) -> Result<(), ArchiveError> {
     let broken = |what: String| refused(fmu, &entry.name, Refusal::Damaged(what));
-    let mut content = archive.by_index(index).map_err(|e| broken(e.to_string()))?;
+    let mut content = archive.by_index(entry.index).map_err(|e| broken(e.to_string()))?;
     let declared = content.size();
     // `create_new`: nothing that lies there already, a link least of all, is written through.
     let mut file =
@@ -369,12 +399,18 @@ impl Names {
     }
 }
 
-fn write_zip(file: &File, out: &Path, files: Vec<Entry>) -> Result<(), ArchiveError> {
+fn write_zip(
+    to: &mut Careful,
+    out: &Path,
+    files: Vec<Entry>,
+    original: Option<&Unpacked>,
+) -> Result<(), ArchiveError> {
     let zip_error = |e: ZipError| match e {
         ZipError::Io(e) => io_error("write", out)(e),
         e => io_error("write", out)(io::Error::other(e)),
     };
-    let mut zip = ZipWriter::new(BufWriter::new(file));
+    let mut source = original.map(Unpacked::reopen).transpose()?;
+    let mut zip = ZipWriter::new(to);
     for entry in files {
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Deflated)
@@ -392,18 +428,29 @@ fn write_zip(file: &File, out: &Path, files: Vec<Entry>) -> Result<(), ArchiveEr
                 zip.start_file(&*entry.name, options.large_file(large)).map_err(zip_error)?;
                 zip.write_all(&bytes).map_err(io_error("write", out))?;
             }
-            Content::File(path) => {
-                let mut source = File::open(&path).map_err(io_error("read", &path))?;
-                let size = source.metadata().map_err(io_error("read", &path))?.len();
+            Content::Original(index) => {
+                let (Some(archive), Some(original)) = (&mut source, original) else {
+                    return Err(refused(out, &entry.name, Refusal::Damaged("it has no original".into())));
+                };
+                let broken = |e: String| refused(&original.path, &entry.name, Refusal::Damaged(e));
+                let mut content = archive.by_index(index).map_err(|e| broken(e.to_string()))?;
                 // Deflate can grow a file a little: decide on zip64 well below the limit.
-                let large = size >= zip::ZIP64_BYTES_THR - (64 << 20);
+                let large = content.size() >= zip::ZIP64_BYTES_THR - (64 << 20);
                 zip.start_file(&*entry.name, options.large_file(large)).map_err(zip_error)?;
-                copy(&mut source, &mut zip, &path, out)?;
+                copy(&mut content, &mut zip, &original.path, out)?;
             }
         }
     }
-    let mut file = zip.finish().map_err(zip_error)?;
-    file.flush().map_err(io_error("write", out))
+    zip.finish().map_err(zip_error)?;
+    Ok(())
+}
+
+impl Unpacked {
+    /// The archive again, whatever lies under its name by now.
+    fn reopen(&self) -> Result<ZipArchive<BufReader<File>>, ArchiveError> {
+        let file = self.original.try_clone().map_err(io_error("read", &self.path))?;
+        ZipArchive::new(BufReader::new(file)).map_err(|e| damaged(&self.path, e))
+    }
 }
 
 /// `io::copy`, except that the error says which side failed.
@@ -417,16 +464,6 @@ fn copy(from: &mut impl Read, to: &mut impl Write, source: &Path, out: &Path) ->
             Err(e) => return Err(io_error("read", source)(e)),
         }
     }
-}
-
-/// A file beside the one to be written, with the permissions of any new file: `tempfile` alone
-/// would make it private, and the FMU would be so after the rename.
-fn aside_in(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".fmu-build-").suffix(".part");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // less the umask
-    builder.tempfile_in(folder)
 }
 
 #[cfg(unix)]

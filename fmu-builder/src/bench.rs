@@ -5,9 +5,11 @@ use crate::error::Error;
 use crate::experiment::{self, Experiment};
 use crate::lab::Lab;
 use crate::options::BenchOptions;
+use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::quantity::format_duration;
 use crate::report;
+use crate::scratch::Scratch;
 use crate::summary::{StepTime, count, warning_lines};
 use crate::worker::Bench;
 use fmu_runtime::plan::{Plan, Quantity};
@@ -45,10 +47,10 @@ const PATIENCE: f64 = 5.0;
 
 /// Run the FMU `options.fmu` and measure its steps.
 pub fn bench(options: &BenchOptions) -> Result<Benchmark, Error> {
-    let scratch = tempfile::Builder::new()
-        .prefix("fmu-build-")
-        .tempdir()
-        .map_err(Error::io("make a temporary folder in", std::env::temp_dir()))?;
+    let mut outputs =
+        Outputs::new([Some(options.fmu.as_path()), options.inputs.as_deref()].into_iter().flatten());
+    let page = options.report.as_deref().map(|path| outputs.claim("the report", path)).transpose()?;
+    let scratch = Scratch::new()?;
     let root = scratch.path().join("fmu");
     std::fs::create_dir(&root).map_err(Error::io("make", &root))?;
     archive::unpack(&options.fmu, &root)?;
@@ -79,7 +81,7 @@ pub fn bench(options: &BenchOptions) -> Result<Benchmark, Error> {
     let start = description.default_experiment.start_time.unwrap_or(0.0);
     let stop = start + steps as f64 * step;
     let experiment = Experiment { start, stop, settings: Vec::new(), inputs, columns, ignored };
-    let lab = Lab::new(limit, scratch.path().to_path_buf(), Progress::new(options.progress))?;
+    let lab = Lab::new(&options.limits, &scratch, Progress::new(options.progress))?;
     let measured = lab.bench(Bench {
         root,
         plan: plan.clone(),
@@ -125,9 +127,10 @@ pub fn bench(options: &BenchOptions) -> Result<Benchmark, Error> {
         histogram: histogram(&sorted),
         sorted,
     };
-    if let Some(path) = &options.report {
-        std::fs::write(path, report::benchmark(&benchmark)).map_err(Error::io("write", path))?;
+    if let Some(page) = page {
+        outputs.write(page, report::benchmark(&benchmark).as_bytes())?;
     }
+    outputs.commit()?;
     Ok(benchmark)
 }
 

@@ -1,11 +1,11 @@
 //! The main job, top to bottom: open, study, decide, pack.
 
-use crate::archive::{ArchiveError, same_file};
 use crate::decide::{self, Decision, Wish};
 use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::lab::Lab;
 use crate::options::Options;
+use crate::outputs::Outputs;
 use crate::pack::{self, Certificate};
 use crate::progress::Progress;
 use crate::quantity::format_duration;
@@ -13,7 +13,6 @@ use crate::report;
 use crate::source::Source;
 use crate::summary::Summary;
 use crate::worker::{Studied, Study, Subject};
-use std::path::Path;
 
 /// Steps of a trial run, at most.
 const STEPS: u64 = 200_000;
@@ -27,7 +26,10 @@ const REFINEMENTS: usize = 6;
 
 /// Study the FMU `options.input`, decide how it is stepped, and write `options.output`.
 pub fn build(options: &Options) -> Result<Summary, Error> {
-    refuse_output(&options.input, &options.output)?;
+    let inputs = options.run.inputs.iter().map(|path| path.as_path());
+    let mut outputs = Outputs::new(inputs.chain([options.input.as_path()]));
+    let fmu = outputs.claim("the new FMU", &options.output)?;
+    let page = options.report.as_deref().map(|path| outputs.claim("the report", path)).transpose()?;
     let mut source = Source::open(&options.input)?;
     let experiment = source.experiment(&options.run)?;
     let ignored = source.ignored_columns(&experiment);
@@ -36,7 +38,7 @@ pub fn build(options: &Options) -> Result<Summary, Error> {
     }
     let mut pace = Pace::choose(options, &source, &experiment)?;
     let progress = Progress::new(options.progress);
-    let lab = Lab::new(options.limits.time, source.scratch.path().to_path_buf(), progress)?;
+    let lab = Lab::new(&options.limits, &source.scratch, progress)?;
 
     let (subject, studied, mut decision) = loop {
         let (subject, studied, decision) = attempt(options, &source, &experiment, &pace, &lab)?;
@@ -58,30 +60,12 @@ pub fn build(options: &Options) -> Result<Summary, Error> {
     let diagnostics = pack::add_diagnostics(&mut plan, &source);
     let certificate =
         Certificate { html: report::certificate(&summary, &decision), json: summary.certificate_json() };
-    pack::pack(&source, plan, diagnostics, &certificate, runtimes, &options.output)?;
-    if let Some(path) = &options.report {
-        let page = report::report(&summary, &decision);
-        std::fs::write(path, page).map_err(Error::io("write", path))?;
+    pack::pack(&source, plan, diagnostics, &certificate, runtimes, outputs.file(fmu), &options.output)?;
+    if let Some(page) = page {
+        outputs.write(page, report::report(&summary, &decision).as_bytes())?;
     }
+    outputs.commit()?;
     Ok(summary)
-}
-
-/// What can be said against the output before any work is done.
-fn refuse_output(input: &Path, output: &Path) -> Result<(), Error> {
-    if same_file(input, output) {
-        return Err(Error::Request(format!(
-            "{} is the input and the output; name another file for the new FMU",
-            output.display()
-        )));
-    }
-    if output.is_dir() {
-        return Err(ArchiveError::OutIsFolder { path: output.into() }.into());
-    }
-    if let Some(folder) = output.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir())
-    {
-        return Err(ArchiveError::NoFolder { path: output.into(), folder: folder.into() }.into());
-    }
-    Ok(())
 }
 
 /// Study the model and decide for one step size.

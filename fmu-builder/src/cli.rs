@@ -287,6 +287,9 @@ struct LimitArgs {
     /// Most memory that the process with the FMU's code may take: 2GB
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     memory_limit: Option<String>,
+    /// Let the FMU's code write files anywhere
+    #[arg(long)]
+    no_sandbox: bool,
     /// Runs at a time [default: as many as there are processors]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     jobs: Option<String>,
@@ -302,6 +305,7 @@ impl LimitArgs {
             time: value(&self.time_limit, |text| quantity::parse_positive_time(text, "a time limit"))?
                 .unwrap_or(TIME_LIMIT),
             memory: value(&self.memory_limit, |text| quantity::parse_memory(text, "a memory limit"))?,
+            sandbox: !self.no_sandbox,
             jobs: value(&self.jobs, jobs)?,
         })
     }
@@ -374,6 +378,9 @@ struct BenchArgs {
     /// Most memory that the process with the FMU's code may take: 2GB
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     memory_limit: Option<String>,
+    /// Let the FMU's code write files anywhere
+    #[arg(long)]
+    no_sandbox: bool,
 }
 
 impl BenchArgs {
@@ -381,6 +388,7 @@ impl BenchArgs {
         let limits = LimitArgs {
             time_limit: self.time_limit.clone(),
             memory_limit: self.memory_limit.clone(),
+            no_sandbox: self.no_sandbox,
             jobs: None,
         };
         Ok(BenchOptions {
@@ -522,7 +530,7 @@ mod tests {
             "--step 1ms --substeps 4 --mode mixed --fast a,b[1,2] --fast c --slow d --jacobian rolling \
              --method lie --start -1 --stop 10 --inputs u.csv --inputs v.csv --set k=-5 --set m=2 \
              --tolerance 0.02 --budget 3f --evaluation-time 2us --rho 0.1 --watch report --explore 7 \
-             --range u=-1:1 --jobs 3 --memory-limit 1GB --report r.html --json --quiet --strict --force \
+             --range u=-1:1 --jobs 3 --memory-limit 1GB --no-sandbox --report r.html --json --quiet --strict --force \
              --time-limit 5min in.fmu out.fmu",
         );
         let text = |a: &str, b: &str| (a.to_string(), b.to_string());
@@ -547,7 +555,7 @@ mod tests {
                 explore: Some(7),
                 ranges: vec![Range { name: "u".into(), low: -1.0, high: 1.0 }],
             },
-            limits: Limits { time: 300.0, memory: Some(1_000_000_000), jobs: Some(3) },
+            limits: Limits { time: 300.0, memory: Some(1_000_000_000), sandbox: false, jobs: Some(3) },
             report: Some("r.html".into()),
             strict: true,
             force: true,

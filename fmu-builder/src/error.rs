@@ -3,6 +3,7 @@
 use crate::archive::ArchiveError;
 use crate::inputs::InputError;
 use crate::lab::process::WorkerError;
+use crate::outputs::OutputError;
 use std::io;
 use std::path::PathBuf;
 
@@ -34,6 +35,8 @@ pub enum Error {
     Worker(#[from] WorkerError),
     #[error(transparent)]
     Inputs(#[from] InputError),
+    #[error(transparent)]
+    Output(#[from] OutputError),
     /// A request that cannot be fulfilled, in full sentences.
     #[error("{0}")]
     Request(String),

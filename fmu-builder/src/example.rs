@@ -3,6 +3,7 @@
 use crate::archive::{self, Content, Entry};
 use crate::error::Error;
 use crate::libraries::Libraries;
+use crate::outputs::Outputs;
 use std::path::{Path, PathBuf};
 
 /// Write the model, or list them all. Returns what to tell the user.
@@ -19,7 +20,10 @@ pub fn example(name: Option<&str>, output: Option<&Path>, libraries: Libraries) 
         .map(|(name, content)| Entry { name, content: Content::Bytes(content), executable: false })
         .collect();
     entries.extend(libraries.references_for(&export.identifier));
-    archive::pack(&output, entries)?;
+    let mut outputs = Outputs::new([]);
+    let fmu = outputs.claim("the FMU", &output)?;
+    archive::write(outputs.file(fmu), &output, entries, None)?;
+    outputs.commit()?;
     Ok(format!("wrote {}, a Model-Exchange FMU", output.display()))
 }
 

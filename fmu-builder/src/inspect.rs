@@ -4,6 +4,7 @@ use crate::analysis::bridges::bridges;
 use crate::error::Error;
 use crate::lab::Lab;
 use crate::options::InspectOptions;
+use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::quantity;
 use crate::source::Source;
@@ -78,10 +79,13 @@ const WORTH_BREAKING: usize = 3;
 
 /// Study the FMU `options.input` and say what it is made of.
 pub fn inspect(options: &InspectOptions) -> Result<Inspection, Error> {
+    let inputs = options.run.inputs.iter().map(|path| path.as_path());
+    let mut outputs = Outputs::new(inputs.chain([options.input.as_path()]));
+    let drawing = options.svg.as_deref().map(|path| outputs.claim("the drawing", path)).transpose()?;
     let source = Source::open(&options.input)?;
     let experiment = source.experiment(&options.run)?;
     let limit = options.limits.time;
-    let lab = Lab::new(limit, source.scratch.path().to_path_buf(), Progress::new(options.progress))?;
+    let lab = Lab::new(&options.limits, &source.scratch, Progress::new(options.progress))?;
     let description = &source.description;
     let span = experiment.stop - experiment.start;
     let h = description.default_experiment.step_size.filter(|&h| h > 0.0).unwrap_or(span / 1000.0);
@@ -128,10 +132,11 @@ pub fn inspect(options: &InspectOptions) -> Result<Inspection, Error> {
         first += size;
     }
     let suggested_slow = if largest_block >= WORTH_BREAKING { suggest(&pattern, names) } else { None };
-    if let Some(path) = &options.svg {
+    if let Some(drawing) = drawing {
         let picture = draw::svg(&description.model_name, &pattern, &elimination, names);
-        std::fs::write(path, picture).map_err(Error::io("write", path))?;
+        outputs.write(drawing, picture.as_bytes())?;
     }
+    outputs.commit()?;
     let picture = draw::text_before(&pattern, names)
         .zip(draw::text(&pattern, &elimination, names))
         .map(|(before, after)| format!("in the model's order:\n{before}\nin order of solution:\n{after}"));

@@ -10,6 +10,7 @@
 //! | `analysis/` | what the Jacobian decides: spectra, partitions, sparsing |
 //! | `decide/` | candidates, trials, the choice and its certificate |
 //! | `pack`, `archive`, `libraries` | the new FMU, with a runtime for each of its platforms |
+//! | `outputs`, `scratch`, `cleanup` | files that are written: all or none, and nothing stays behind |
 //! | `summary`, `report` | what was decided, and why, for programs and for people |
 //! | `inspect`, `bench`, `example` | the other commands |
 //! | `options` | what can be asked for, as values |
@@ -19,6 +20,7 @@ pub mod analysis;
 pub mod archive;
 pub mod bench;
 pub mod build;
+pub mod cleanup;
 pub mod cli;
 pub mod decide;
 pub mod error;
@@ -29,10 +31,12 @@ pub mod inspect;
 pub mod lab;
 pub mod libraries;
 pub mod options;
+pub mod outputs;
 pub mod pack;
 pub mod progress;
 pub mod quantity;
 pub mod report;
+pub mod scratch;
 pub mod source;
 pub mod structure;
 pub mod summary;

@@ -107,7 +107,7 @@ fn library(name: String, bytes: &'static [u8]) -> Entry {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::archive::UnpackedEntry;
+    use crate::archive;
 
     const LIBRARIES: Libraries = Libraries {
         runtimes: &[
@@ -125,18 +125,18 @@ mod tests {
     }
 
     fn packed(files: &[(&str, Vec<u8>)]) -> (Vec<(String, Vec<u8>)>, Packed) {
-        let root = tempfile::tempdir().unwrap();
-        let mut entries = Vec::new();
-        for (name, bytes) in files {
-            let path = root.path().join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, bytes).unwrap();
-            entries.push(UnpackedEntry { name: name.to_string(), is_dir: false, mode: None });
-        }
-        let (entries, packed) = LIBRARIES.runtimes_for(&Unpacked { entries }, root.path(), "m");
+        let folder = tempfile::tempdir().unwrap();
+        let (fmu, root) = (folder.path().join("m.fmu"), folder.path().join("m"));
+        let entries = files.iter().map(|(name, bytes)| Entry {
+            name: name.to_string(),
+            content: Content::Bytes(bytes.clone()),
+            executable: false,
+        });
+        archive::write(&std::fs::File::create(&fmu).unwrap(), &fmu, entries.collect(), None).unwrap();
+        let (entries, packed) = LIBRARIES.runtimes_for(&archive::unpack(&fmu, &root).unwrap(), &root, "m");
         let content = |entry: Entry| match entry.content {
             Content::Bytes(bytes) => (entry.name, bytes),
-            Content::File(path) => panic!("{path:?} is not embedded"),
+            Content::Original(_) => panic!("{} is not embedded", entry.name),
         };
         (entries.into_iter().map(content).collect(), packed)
     }
@@ -155,13 +155,14 @@ mod tests {
             ("binaries/darwin64/m.dylib", b"junk".to_vec()),
             ("resources/binaries/linux64/m.so", elf(62)),
         ]);
-        let expected = [("binaries/linux64/m.so", b"x86"), ("binaries/aarch64-linux/m.so", b"arm")];
+        // In the order of the archive, which is that of the names.
+        let expected = [("binaries/aarch64-linux/m.so", b"arm"), ("binaries/linux64/m.so", b"x86")];
         assert_eq!(entries, expected.map(|(name, bytes)| (name.to_string(), bytes.to_vec())));
-        assert_eq!(packed.folders, ["linux64", "aarch64-linux"]);
+        assert_eq!(packed.folders, ["aarch64-linux", "linux64"]);
         let missing = [
-            "win64 (this fmu-build has no runtime for it)",
-            "win32 (its file is a library for linux64)",
             "darwin64 (its file is no library)",
+            "win32 (its file is a library for linux64)",
+            "win64 (this fmu-build has no runtime for it)",
         ];
         assert_eq!(packed.missing, missing);
     }

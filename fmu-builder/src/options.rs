@@ -118,13 +118,15 @@ pub struct Limits {
     pub time: f64,
     /// Bytes that the process with the FMU's code may have. None: the default.
     pub memory: Option<u64>,
+    /// Keep the FMU's code from writing outside its scratch folder, where the system can.
+    pub sandbox: bool,
     /// Processes at a time. None: as many as there are processors.
     pub jobs: Option<u32>,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { time: TIME_LIMIT, memory: None, jobs: None }
+        Limits { time: TIME_LIMIT, memory: None, sandbox: true, jobs: None }
     }
 }
 

@@ -8,6 +8,8 @@ use crate::source::Source;
 use fmu_runtime::plan::{Diagnostic, Plan, Quantity};
 use fmu_runtime::resources::{INNER, PLAN};
 use model_description::{CoSimulation, DiagnosticKind};
+use std::collections::BTreeSet;
+use std::fs::File;
 use std::path::Path;
 
 /// What belongs to the FMU as a product stays at its place; what the model needs to run goes inside.
@@ -111,6 +113,7 @@ pub fn pack(
     diagnostics: Vec<model_description::Diagnostic>,
     certificate: &Certificate,
     runtimes: Vec<Entry>,
+    to: &File,
     output: &Path,
 ) -> Result<(), Error> {
     let failed = |error: serde_json::Error| Error::Request(format!("the plan cannot be written: {error}"));
@@ -138,12 +141,13 @@ pub fn pack(
         bytes("documentation/index.html".into(), certificate.html.clone().into_bytes()),
     ];
     entries.extend(runtimes);
-    let root = source.root();
     for entry in &source.archive.entries {
         let stays = STAYS.iter().any(|place| entry.name.starts_with(place));
         let mut name = match (stays, entry.name.as_str()) {
             // Ours is the front page; it links to the model's own.
-            (true, "documentation/index.html") => "documentation/model.html".to_string(),
+            (true, name) if name.eq_ignore_ascii_case("documentation/index.html") => {
+                format!("documentation/{}", source.documentation().unwrap_or_default())
+            }
             (true, name) => name.to_string(),
             (false, name) => format!("resources/{INNER}/{name}"),
         };
@@ -151,17 +155,21 @@ pub fn pack(
             name.push('/');
             entries.push(bytes(name, Vec::new()));
         } else {
-            let content = Content::File(root.join(&entry.name));
-            entries.push(Entry { name, content, executable: entry.executable() });
+            entries.push(Entry {
+                name,
+                content: Content::Original(entry.index),
+                executable: entry.executable(),
+            });
         }
     }
     // Folders that got content of ours need no entry of their own.
-    let files: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
-    entries.retain(|entry| {
-        !entry.name.ends_with('/')
-            || !files.iter().any(|file| file.len() > entry.name.len() && file.starts_with(&entry.name))
-    });
-    Ok(archive::pack(output, entries)?)
+    let mut filled = BTreeSet::new();
+    for entry in &entries {
+        let inside = entry.name.trim_end_matches('/');
+        filled.extend(inside.match_indices('/').map(|(slash, _)| inside[..=slash].to_string()));
+    }
+    entries.retain(|entry| !filled.contains(&entry.name));
+    Ok(archive::write(to, output, entries, Some(&source.archive))?)
 }
 
 /// A GUID that follows from the content: FNV-1a with two offsets. It tells FMUs apart; it protects nothing.

@@ -4,6 +4,7 @@ use crate::archive::{self, Unpacked};
 use crate::error::Error;
 use crate::experiment::{self, Experiment, Setting, Value};
 use crate::options::Run;
+use crate::scratch::Scratch;
 use crate::worker::{Declared, Subject};
 use fmu_runtime::plan::{
     self, Elimination, Events, Jacobian, Method, Model, Plan, Policy, States, Step, Table, Variables,
@@ -14,14 +15,13 @@ use model_description::{
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
 
 pub struct Source {
     pub path: PathBuf,
     pub description: ModelDescription,
     pub archive: Unpacked,
     /// Holds the unpacked FMU and the workers' files; removed on drop.
-    pub scratch: TempDir,
+    pub scratch: Scratch,
     /// Index of each state's own variable, where the description tells.
     state_variables: Vec<Option<usize>>,
 }
@@ -34,10 +34,7 @@ const LIMIT: f64 = 1e-2;
 
 impl Source {
     pub fn open(path: &Path) -> Result<Source, Error> {
-        let scratch = tempfile::Builder::new()
-            .prefix("fmu-build-")
-            .tempdir()
-            .map_err(Error::io("make a temporary folder in", std::env::temp_dir()))?;
+        let scratch = Scratch::new()?;
         let root = scratch.path().join("fmu");
         std::fs::create_dir(&root).map_err(Error::io("make", &root))?;
         let archive = archive::unpack(path, &root)?;
@@ -74,6 +71,19 @@ impl Source {
     /// The folder of the unpacked FMU.
     pub fn root(&self) -> PathBuf {
         self.scratch.path().join("fmu")
+    }
+
+    /// Under which name the model's own front page stays in `documentation/`, if it has one: ours takes its place.
+    pub fn documentation(&self) -> Option<String> {
+        let has = |page: &str| {
+            let name = format!("documentation/{page}");
+            self.archive.entries.iter().any(|entry| entry.name.eq_ignore_ascii_case(&name))
+        };
+        if !has("index.html") {
+            return None;
+        }
+        let more = (2..).map(|number| format!("model-{number}.html"));
+        std::iter::once("model.html".to_string()).chain(more).find(|page| !has(page))
     }
 
     pub fn identifier(&self) -> &str {

@@ -14,6 +14,16 @@ impl Plan {
                 self.version
             ));
         }
+        let identifier = &self.model.identifier;
+        let plain = |c: char| !c.is_control() && !"/\\:*?\"<>|".contains(c);
+        need(
+            !identifier.is_empty() && !identifier.starts_with('.') && identifier.chars().all(plain),
+            || {
+                format!(
+                    "model.identifier = {identifier:?} is not a plain name, and would lead out of the FMU"
+                )
+            },
+        )?;
         let step = &self.step;
         need(step.h.is_finite() && step.h > 0.0, || format!("step.h = {} is not a positive number", step.h))?;
         need(step.substeps >= 1, || "step.substeps is 0".into())?;

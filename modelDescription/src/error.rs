@@ -48,4 +48,10 @@ pub enum Error {
         "{model} has no <ModelExchange> element (it is for Co-Simulation only); re-export it for Model Exchange"
     )]
     NotModelExchange { model: String },
+
+    #[error(
+        "modelDescription.xml: <ModelExchange> has modelIdentifier={found:?}, which cannot be the name of a library; FMI \
+         asks for a C identifier. Export the FMU again under another name"
+    )]
+    BadIdentifier { found: String },
 }

@@ -183,8 +183,14 @@ impl ModelDescription {
         self.structure.derivatives.iter().map(state).collect()
     }
 
+    /// The Model-Exchange part. Its `modelIdentifier` is a plain name: it is looked up as a file, and must not lead anywhere else.
     pub fn require_model_exchange(&self) -> Result<&ModelExchange, Error> {
-        self.model_exchange.as_ref().ok_or_else(|| Error::NotModelExchange { model: self.model_name.clone() })
+        let exchange = self.model_exchange.as_ref();
+        let exchange = exchange.ok_or_else(|| Error::NotModelExchange { model: self.model_name.clone() })?;
+        match is_plain_name(&exchange.model_identifier) {
+            true => Ok(exchange),
+            false => Err(Error::BadIdentifier { found: exchange.model_identifier.clone() }),
+        }
     }
 
     /// The file as it was read, in UTF-8, nothing lost and nothing repaired.
@@ -204,6 +210,14 @@ impl ModelDescription {
             self.invented_starts.retain(|v| *v != variable);
         }
     }
+}
+
+/// Can this be the name of a file, on every system, and nothing else?
+fn is_plain_name(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= 200
+        && !name.starts_with('.')
+        && !name.contains(|c: char| c.is_control() || "/\\:*?\"<>|".contains(c))
 }
 
 /// The words of the file for an enumeration.

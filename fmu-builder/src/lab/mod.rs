@@ -4,17 +4,21 @@
 //! |---|---|
 //! | `mod` | asks one worker after the other, shows progress, keeps the limits |
 //! | `process` | starts a worker, waits for its answer, ends it with everything that it started |
+//! | `confine` | what a worker may take and where it may write |
 //! | `protocol` | what the two processes say to each other, and how it is encoded |
 //!
 //! What the worker does with a request is in `worker/`, beside this folder.
 
+pub mod confine;
 pub mod process;
 pub mod protocol;
 
 use crate::error::Error;
+use crate::options::Limits;
 use crate::progress::Progress;
+use crate::scratch::Scratch;
 use crate::worker::{Answer, Bench, Measured, Request, Simulate, Simulated, Studied, Study};
-use process::{Limits, Process, WorkerError};
+use process::{Process, WorkerError};
 pub use protocol::Reporter;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -27,15 +31,15 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// One request may take `limit` seconds; the workers' folders are made in `scratch`.
-    pub fn new(limit: f64, scratch: PathBuf, progress: Progress) -> Result<Lab, Error> {
-        let limits = Limits { time: Duration::from_secs_f64(limit.min(1e6)) };
+    /// The limits hold for each request; the workers' folders are made in `scratch`.
+    pub fn new(limits: &Limits, scratch: &Scratch, progress: Progress) -> Result<Lab, Error> {
+        let (limits, scratch) = (limits.clone(), scratch.path().to_path_buf());
         Ok(Lab { process: Process::new()?, limits, scratch, progress })
     }
 
     /// Seconds that one request may take.
     pub fn limit(&self) -> f64 {
-        self.limits.time.as_secs_f64()
+        self.limits.time
     }
 
     pub fn study(&self, study: Study) -> Result<Studied, Error> {
@@ -61,8 +65,13 @@ impl Lab {
 
     fn ask(&self, stage: &str, request: Request) -> Result<Answer, Error> {
         self.progress.stage(stage);
+        let limits = process::Limits {
+            time: Duration::from_secs_f64(self.limits.time.min(1e6)),
+            memory: self.limits.memory,
+            writable: self.limits.sandbox.then(|| vec![request.resources()]),
+        };
         let watch = |fraction| self.progress.fraction(fraction);
-        Ok(self.process.run(&request, &self.limits, &self.scratch, watch)?)
+        Ok(self.process.run(&request, &limits, &self.scratch, watch)?)
     }
 
     pub fn finish(&self) {

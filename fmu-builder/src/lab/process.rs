@@ -9,7 +9,9 @@
 //! stays behind, unless it leaves the group on purpose. If we die, the worker notices within a second that it has
 //! a new parent, and ends itself and its group.
 
+use super::confine::{Confinement, Folder, machine_memory};
 use super::protocol::{Envelope, Message, REQUEST, decode, encode, receive};
+use crate::cleanup::{Entered, Leftover, enter};
 use crate::quantity::format_duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -25,6 +27,22 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Clone)]
 pub struct Limits {
     pub time: Duration,
+    /// Bytes. None: as much as the machine has.
+    pub memory: Option<u64>,
+    /// Folders besides the worker's own that may be written. None: no sandbox.
+    pub writable: Option<Vec<PathBuf>>,
+}
+
+impl Limits {
+    fn confinement(&self, own: &Path) -> Confinement {
+        let folders = |more: &Vec<PathBuf>| {
+            std::iter::once(own.to_path_buf()).chain(more.iter().cloned()).map(Folder).collect()
+        };
+        Confinement {
+            memory: self.memory.or_else(machine_memory),
+            writable: self.writable.as_ref().map(folders),
+        }
+    }
 }
 
 /// How a worker is started.
@@ -64,7 +82,7 @@ impl Process {
         let trouble = |source| WorkerError::Scratch { folder: scratch.into(), source };
         let made = tempfile::Builder::new().prefix("worker-").tempdir_in(scratch).map_err(trouble)?;
         let folder = fs::canonicalize(made.path()).map_err(trouble)?;
-        let request = encode(&Envelope { request })
+        let request = encode(&Envelope { confinement: limits.confinement(&folder), request })
             .map_err(|reason| WorkerError::Garbled { what: "the request", reason })?;
         fs::write(folder.join(REQUEST), request).map_err(trouble)?;
         let printed = Printed::new(&folder).map_err(trouble)?;
@@ -75,6 +93,7 @@ impl Process {
             .args(&self.arguments)
             .arg(folder.join(REQUEST))
             .current_dir(&folder)
+            .env("TMPDIR", &folder)
             .stdin(pipe)
             .stdout(printed.stdout.try_clone().map_err(trouble)?)
             .stderr(printed.stderr.try_clone().map_err(trouble)?)
@@ -82,7 +101,7 @@ impl Process {
             .spawn()
             .map_err(|source| WorkerError::Start { executable: self.executable.clone(), source })?;
         let mut conversation = Conversation {
-            process: Running(process),
+            process: Running { _entered: enter(Leftover::Group(process.id())), process },
             messages: listen(answers),
             phase: String::new(),
             answer: None,
@@ -238,7 +257,7 @@ impl<Res: DeserializeOwned> Conversation<Res> {
             if self.answer.is_some() && answered.is_none() {
                 answered = Some(Instant::now());
             }
-            if let Some(status) = self.process.0.try_wait()? {
+            if let Some(status) = self.process.process.try_wait()? {
                 let end = Instant::now();
                 while self.answer.is_none() && end.elapsed() < LAST_WORDS_LIMIT && self.hear(PAUSE, watch) {}
                 return Ok(End::Exited(status));
@@ -279,15 +298,19 @@ impl<Res: DeserializeOwned> Conversation<Res> {
 }
 
 /// A worker that does not outlive its value, nor does anything in its process group.
-struct Running(Child);
+struct Running {
+    process: Child,
+    _entered: Entered,
+}
 
 impl Drop for Running {
     /// Kill, and wait for the end of it, but not for ever: a process that hangs in the kernel (a dead network
     /// drive) cannot be killed, and is left behind.
     fn drop(&mut self) {
-        kill_group(&mut self.0);
+        kill_group(self.process.id());
         let start = Instant::now();
-        while matches!(self.0.try_wait(), Ok(None)) && start.elapsed() < Duration::from_secs(5) {
+        let _ = self.process.kill();
+        while matches!(self.process.try_wait(), Ok(None)) && start.elapsed() < Duration::from_secs(5) {
             std::thread::sleep(Duration::from_millis(2));
         }
     }
@@ -311,19 +334,17 @@ impl OwnGroup for Command {
     }
 }
 
+/// Kill a worker and what it started. The group bears the number of its leader, and keeps it as long as it has members.
 #[cfg(unix)]
-fn kill_group(process: &mut Child) {
+pub fn kill_group(leader: u32) {
     use rustix::process::{Pid, Signal, kill_process_group};
-    // The group bears the number of its leader, and keeps it as long as it has members.
-    if let Some(group) = i32::try_from(process.id()).ok().and_then(Pid::from_raw) {
+    if let Some(group) = i32::try_from(leader).ok().and_then(Pid::from_raw) {
         let _ = kill_process_group(group, Signal::KILL);
     }
 }
 
 #[cfg(not(unix))]
-fn kill_group(process: &mut Child) {
-    let _ = process.kill();
-}
+pub fn kill_group(_: u32) {}
 
 /// The name of what killed the process; `None` if it ended by itself.
 #[cfg(unix)]

@@ -7,6 +7,7 @@
 //! Messages are postcard, each behind its length. Unlike JSON it keeps NaN, infinities and every bit of a number, and paths that are not
 //! Unicode (see [`path`]).
 
+use super::confine::Confinement;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -24,6 +25,7 @@ const LONGEST: u32 = 1 << 30;
 /// What the worker is asked, and what it may take from the machine while it answers.
 #[derive(Serialize, Deserialize)]
 pub struct Envelope<Req> {
+    pub confinement: Confinement,
     pub request: Req,
 }
 
@@ -105,8 +107,10 @@ fn answer<Req: DeserializeOwned, Res: Serialize>(
     let trouble = |error: io::Error| format!("{}: {error}", request.display());
     let pipe = pipe().map_err(|error| format!("the builder cannot be reached: {error}"))?;
     let bytes = fs::read(request).map_err(trouble)?;
-    let Envelope { request } =
+    let Envelope { confinement, request } =
         decode(&bytes).map_err(|error| format!("{} is no request: {error}", request.display()))?;
+    // It holds for the threads that are started from here on.
+    confinement.apply()?;
     super::process::end_with_parent();
 
     let mut reporter = Reporter { pipe, phase: "", fraction: 0.0, sent: None };

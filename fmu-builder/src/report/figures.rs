@@ -26,8 +26,8 @@ pub struct Figures {
     pub spectrum: Option<Spectrum>,
     pub inputs: Vec<Port>,
     pub diagnostics: Vec<Port>,
-    /// The model came with documentation, now `documentation/model.html`.
-    pub has_documentation: bool,
+    /// The front page of the model's own documentation, beside ours.
+    pub documentation: Option<String>,
 }
 
 /// One quantity, accurate and as the new FMU computes it, at `Figures::times`.
@@ -128,11 +128,7 @@ impl Figures {
                     description: diagnostic.description,
                 })
                 .collect(),
-            has_documentation: source
-                .archive
-                .entries
-                .iter()
-                .any(|entry| entry.name == "documentation/index.html"),
+            documentation: source.documentation(),
         }
     }
 }

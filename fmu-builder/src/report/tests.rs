@@ -176,7 +176,7 @@ fn summary() -> Summary {
             }),
             inputs: vec![port()],
             diagnostics: vec![port()],
-            has_documentation: true,
+            documentation: Some("model.html".into()),
         },
     }
 }

@@ -24,8 +24,11 @@ pub(super) fn usage(out: &mut String, summary: &Summary, decision: &Decision) {
         format_duration(plan.step.h)
     );
     let figures = &summary.figures;
-    if figures.has_documentation {
-        out.push_str("<p>The model’s own documentation is in <a href=\"model.html\"><code>documentation/model.html</code></a> of the FMU.</p>\n");
+    if let Some(page) = &figures.documentation {
+        let _ = writeln!(
+            out,
+            "<p>The model’s own documentation is in <a href=\"{page}\"><code>documentation/{page}</code></a> of the FMU.</p>"
+        );
     }
     if figures.inputs.is_empty() {
         out.push_str(

@@ -12,6 +12,7 @@ mod timing;
 use crate::experiment::Experiment;
 use crate::lab::protocol::{self, Reporter, path};
 use fmu_runtime::plan::Plan;
+use fmu_runtime::resources::INNER;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -39,6 +40,18 @@ pub enum Request {
     Study(Box<Study>),
     Simulate(Box<Simulate>),
     Bench(Box<Bench>),
+}
+
+impl Request {
+    /// The folder into which some models write while they run.
+    pub fn resources(&self) -> PathBuf {
+        let inner = match self {
+            Request::Study(study) => study.subject.root.clone(),
+            Request::Simulate(simulate) => simulate.subject.root.clone(),
+            Request::Bench(bench) => bench.root.join("resources").join(INNER),
+        };
+        inner.join("resources")
+    }
 }
 
 #[derive(Serialize, Deserialize)]

@@ -26,6 +26,17 @@ fn as_worker() {
             "hang" => std::thread::sleep(Duration::from_secs(60)),
             "slow" => std::thread::sleep(Duration::from_millis(300)),
             "print" => (0..4000).for_each(|_| println!("{}", "x".repeat(1000))),
+            "outside" => fs::write("../outside.txt", "x").map_err(|e| e.to_string())?,
+            "signal" => {
+                let parent = std::os::unix::process::parent_id().to_string();
+                let killed = Command::new("kill").args(["-WINCH", &parent]).status();
+                return Err(format!("{}", killed.is_ok_and(|status| status.success())));
+            }
+            "devour" => {
+                let mut memory: Vec<u8> = Vec::new();
+                let got = memory.try_reserve_exact(16 << 30).is_ok();
+                return Err(format!("{got}"));
+            }
             "litter" => fs::write("litter.txt", "x").map_err(|e| e.to_string())?,
             _ => {}
         }
@@ -33,19 +44,49 @@ fn as_worker() {
     });
 }
 
+fn me() -> Process {
+    let arguments = ["lab::process::tests::as_worker", "--exact", "--nocapture"];
+    Process::with_executable(std::env::current_exe().unwrap(), arguments)
+}
+
 fn order(order: &str, limit: f64, watch: impl FnMut(f64)) -> Result<Vec<f64>, WorkerError> {
     let scratch = tempfile::tempdir().unwrap();
-    let worker = Process::with_executable(
-        std::env::current_exe().unwrap(),
-        ["lab::process::tests::as_worker", "--exact", "--nocapture"],
-    );
-    let answer = worker.run(&order, &within(limit), scratch.path(), watch);
+    let answer = me().run(&order, &within(limit), scratch.path(), watch);
     assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0, "the worker's folder was left behind");
     answer
 }
 
 fn within(seconds: f64) -> Limits {
-    Limits { time: Duration::from_secs_f64(seconds) }
+    Limits { time: Duration::from_secs_f64(seconds), memory: None, writable: Some(Vec::new()) }
+}
+
+#[cfg(target_os = "linux")]
+fn kernel_confines() -> bool {
+    use landlock::{ABI, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr};
+    let strict = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    strict.handle_access(AccessFs::from_write(ABI::V6)).is_ok_and(|ruleset| ruleset.create().is_ok())
+}
+
+/// Landlock: nothing outside the worker's folder is written, and nobody outside is signalled.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_outside_is_touched() {
+    if !kernel_confines() {
+        eprintln!("skipped: this kernel has no Landlock");
+        return;
+    }
+    let message = order("outside", 30.0, |_| {}).unwrap_err().to_string();
+    assert!(message.contains("Permission denied"), "{message}");
+    assert_eq!(order("signal", 30.0, |_| {}).unwrap_err().to_string(), "false");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_limited() {
+    let scratch = tempfile::tempdir().unwrap();
+    let limits = Limits { memory: Some(4 << 30), ..within(30.0) };
+    let answer: Result<Vec<f64>, _> = me().run(&"devour", &limits, scratch.path(), |_| {});
+    assert_eq!(answer.unwrap_err().to_string(), "false");
 }
 
 /// The worker is a shell script; it finds the pipe as its standard input.
