@@ -27,6 +27,10 @@ impl Plan {
         let step = &self.step;
         need(step.h.is_finite() && step.h > 0.0, || format!("step.h = {} is not a positive number", step.h))?;
         need(step.substeps >= 1, || "step.substeps is 0".into())?;
+        let exact = self.jacobian.policy == Policy::Every || self.jacobian.colours.is_empty();
+        need(exact || step.method.tableau().any_matrix, || {
+            format!("step.method {} needs a Jacobian that is fresh in every step", step.method.name())
+        })?;
         need(step.limit > 0.0, || format!("step.limit = {} is not a positive number", step.limit))?;
         if let Some(watch) = &self.watch {
             need(watch.threshold > 0.0, || {

@@ -82,6 +82,10 @@ pub enum Method {
     Ros2,
     /// ROS34PW2 of Rang and Angermann, of order 3.
     Ros34pw2,
+    /// Rosenbrock methods that need the exact Jacobian: Becker's R02, ROS3P of Lang and Verwer, RODAS3.
+    Ro2,
+    Ros3p,
+    Rodas3,
 }
 
 /// The continuous states in the inner FMU's order. All vectors have one element per state.

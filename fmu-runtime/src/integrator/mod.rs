@@ -62,6 +62,8 @@ pub(crate) struct Workspace {
     pub z_new: Vec<f64>,
     /// Where a stage evaluates the model.
     pub x_stage: Vec<f64>,
+    /// ∂f/∂t, for methods that need it.
+    pub f_time: Vec<f64>,
     /// The watch's defect.
     pub e: Vec<f64>,
     /// Indicators at both ends of the interval that holds an event.
@@ -111,6 +113,7 @@ impl<M: Model> Integrator<M> {
             x_new: vector(),
             z_new: vec![0.0; indicators],
             x_stage: vector(),
+            f_time: vector(),
             e: vector(),
             z_before: vec![0.0; indicators],
             z_after: vec![0.0; indicators],

@@ -40,6 +40,7 @@ impl<M: Model> Integrator<M> {
             }
             if i == 0 {
                 renewed = self.renew(renewal, end)?;
+                self.differentiate_time(h, time_invariant)?;
                 if self.live.factored_for != h {
                     self.refactor(h).map_err(|fault| blame_derivative(&self.work.f_start, end, fault))?;
                 }
@@ -102,6 +103,27 @@ impl<M: Model> Integrator<M> {
         usable("fmi2GetDerivatives", model.get_derivatives(f), end)
     }
 
+    /// ∂f/∂t where the first stage is, by a difference.
+    fn differentiate_time(&mut self, h: f64, time_invariant: bool) -> Result<(), Fault> {
+        if !self.tableau.needs_time_slope(time_invariant) {
+            return Ok(());
+        }
+        let here = self.live.time + self.tableau.stages[0].time * h;
+        let ahead = here + f64::EPSILON.sqrt() * here.abs().max(h);
+        self.move_to(ahead)?;
+        let Integrator { model, live, work, .. } = self;
+        if !work.placed {
+            usable("fmi2SetContinuousStates", model.set_continuous_states(&live.x), ahead)?;
+            work.placed = true;
+        }
+        live.evaluations += 1;
+        usable("fmi2GetDerivatives", model.get_derivatives(&mut work.f_time), ahead)?;
+        for (slope, f) in work.f_time.iter_mut().zip(&work.f_start) {
+            *slope = (*slope - f) / (ahead - here);
+        }
+        Ok(())
+    }
+
     /// Renew the Jacobian at x. True if all of it was.
     fn renew(&mut self, renewal: Renewal, time: f64) -> Result<bool, Fault> {
         let Integrator { plan, model, live, differentiator, work, .. } = self;
@@ -138,7 +160,7 @@ impl<M: Model> Integrator<M> {
         Ok(everything || plan.jacobian.policy == Policy::Every)
     }
 
-    /// (I - γ h A) k = s h f + Σ g k.
+    /// (I - γ h A) k = s h (f + τ h f_t) + Σ g k.
     fn solve_stage(&mut self, stage: usize, h: f64, time_invariant: bool) {
         let Integrator { work, factors, tableau, .. } = self;
         let is_later = (1..=stage).any(|i| !work.shares[i][usize::from(time_invariant)]);
@@ -148,6 +170,10 @@ impl<M: Model> Integrator<M> {
         let k = &mut rest[0];
         let scale = stage_data.scale * h;
         k.iter_mut().zip(f).for_each(|(k, f)| *k = scale * f);
+        if stage_data.time_slope != 0.0 && !time_invariant {
+            let scale = scale * stage_data.time_slope * h;
+            k.iter_mut().zip(&work.f_time).for_each(|(k, slope)| *k += scale * slope);
+        }
         for (&g, other) in stage_data.couplings.iter().zip(before.iter()).filter(|(g, _)| **g != 0.0) {
             k.iter_mut().zip(other).for_each(|(k, other)| *k += g * other);
         }

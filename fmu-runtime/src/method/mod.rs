@@ -1,7 +1,7 @@
 //! Methods as data: linearly implicit one-step methods of the Rosenbrock-W family.
 //!
 //! ```text
-//! (I - γ_i h A) k_i = s_i h f(t + c_i h, x + Σ_j a_ij k_j) + Σ_j g_ij k_j,     x⁺ = x + Σ_i b_i k_i
+//! (I - γ_i h A) k_i = s_i h (f(t + c_i h, x + Σ_j a_ij k_j) + τ_i h f_t) + Σ_j g_ij k_j,     x⁺ = x + Σ_i b_i k_i
 //! ```
 //!
 //! A is the plan's approximation of ∂f/∂x: the kept entries, as old as the policy lets them be. This is the form
@@ -39,6 +39,8 @@ pub struct Stage {
     pub time: f64,
     /// s
     pub scale: f64,
+    /// τ: the share of the time derivative, zero for W-methods, to which time is one more state that A knows nothing of.
+    pub time_slope: f64,
     /// a_ij, one for each earlier stage.
     pub nodes: Vec<f64>,
     /// g_ij, one for each earlier stage.
@@ -73,8 +75,14 @@ impl Tableau {
         before.is_at_start() && this.is_at_start() && (time_invariant || before.time == this.time)
     }
 
+    /// ∂f/∂t is needed, by a difference.
+    pub fn needs_time_slope(&self, time_invariant: bool) -> bool {
+        !time_invariant && self.stages.iter().any(|stage| stage.time_slope != 0.0)
+    }
+
     /// Evaluations of f in one step, without those for the Jacobian and the watch.
     pub fn evaluations(&self, time_invariant: bool) -> u32 {
-        (0..self.stages.len()).filter(|&i| !self.shares_evaluation(i, time_invariant)).count() as u32
+        let own = (0..self.stages.len()).filter(|&i| !self.shares_evaluation(i, time_invariant)).count();
+        own as u32 + u32::from(self.needs_time_slope(time_invariant))
     }
 }

@@ -4,7 +4,15 @@ use super::{Stage, Tableau, WatchPoint};
 use crate::plan::Method;
 
 impl Method {
-    pub const ALL: [Method; 4] = [Method::Lie, Method::Lie2, Method::Ros2, Method::Ros34pw2];
+    pub const ALL: [Method; 7] = [
+        Method::Lie,
+        Method::Lie2,
+        Method::Ros2,
+        Method::Ros34pw2,
+        Method::Ro2,
+        Method::Ros3p,
+        Method::Rodas3,
+    ];
 
     /// As on the command line.
     pub fn name(self) -> &'static str {
@@ -13,6 +21,9 @@ impl Method {
             Method::Lie2 => "lie2",
             Method::Ros2 => "ros2",
             Method::Ros34pw2 => "ros34pw2",
+            Method::Ro2 => "ro2",
+            Method::Ros3p => "ros3p",
+            Method::Rodas3 => "rodas3",
         }
     }
 
@@ -23,6 +34,9 @@ impl Method {
             Method::Lie2 => "linearly implicit Euler, extrapolated",
             Method::Ros2 => "Rosenbrock-W of order 2 (Verwer)",
             Method::Ros34pw2 => "Rosenbrock-W of order 3 (Rang and Angermann)",
+            Method::Ro2 => "Rosenbrock of order 2, stiffly accurate (Becker)",
+            Method::Ros3p => "Rosenbrock of order 3 (Lang and Verwer)",
+            Method::Rodas3 => "Rosenbrock of order 3, stiffly accurate (Sandu et al.)",
         }
     }
 
@@ -32,6 +46,9 @@ impl Method {
             Method::Lie2 => lie2(),
             Method::Ros2 => ros2(),
             Method::Ros34pw2 => ros34pw2(),
+            Method::Ro2 => ro2(),
+            Method::Ros3p => ros3p(),
+            Method::Rodas3 => rodas3(),
         }
     }
 }
@@ -42,7 +59,14 @@ fn lie() -> Tableau {
         method: Method::Lie,
         order: 1,
         any_matrix: true,
-        stages: vec![Stage { factors: 0, time: 1.0, scale: 1.0, nodes: vec![], couplings: vec![] }],
+        stages: vec![Stage {
+            factors: 0,
+            time: 1.0,
+            scale: 1.0,
+            time_slope: 0.0,
+            nodes: vec![],
+            couplings: vec![],
+        }],
         weights: vec![1.0],
         low_weights: vec![],
         estimate: vec![],
@@ -58,6 +82,7 @@ fn lie2() -> Tableau {
         factors,
         time,
         scale,
+        time_slope: 0.0,
         nodes: nodes.to_vec(),
         couplings: vec![0.0; nodes.len()],
     };
@@ -83,12 +108,20 @@ fn ros2() -> Tableau {
         order: 2,
         any_matrix: true,
         stages: vec![
-            Stage { factors: 0, time: gamma, scale: 1.0, nodes: vec![], couplings: vec![] },
-            Stage { factors: 1, time: gamma, scale: 1.0, nodes: vec![0.0], couplings: vec![0.0] },
+            Stage { factors: 0, time: gamma, scale: 1.0, time_slope: 0.0, nodes: vec![], couplings: vec![] },
+            Stage {
+                factors: 1,
+                time: gamma,
+                scale: 1.0,
+                time_slope: 0.0,
+                nodes: vec![0.0],
+                couplings: vec![0.0],
+            },
             Stage {
                 factors: 1,
                 time: 1.0 - gamma,
                 scale: 1.0,
+                time_slope: 0.0,
                 nodes: vec![0.0, 1.0],
                 couplings: vec![0.0, -2.0],
             },
@@ -119,7 +152,58 @@ fn ros34pw2() -> Tableau {
     ];
     let b = [2.421_238_070_609_534_6e-1, -1.223_250_583_904_514_7, 1.545_260_255_335_102, gamma];
     let embedded = [3.781_090_314_581_937e-1, -9.604_229_221_242_318e-2, 0.5, 2.179_332_607_542_295e-1];
-    rosenbrock(Method::Ros34pw2, 3, &alpha, &gammas, &b, &embedded)
+    printed(Method::Ros34pw2, 3, true, &alpha, &gammas, &b, &embedded)
+}
+
+/// Becker's R02 (Example 4.2.3), γ = 1 + √2/2: order 2, stiffly accurate, with the exact Jacobian only.
+fn ro2() -> Tableau {
+    let gamma = 1.0 + std::f64::consts::FRAC_1_SQRT_2;
+    let share = gamma / (1.0 - gamma);
+    printed(
+        Method::Ro2,
+        2,
+        false,
+        &[vec![], vec![1.0]],
+        &[vec![gamma], vec![-gamma, gamma]],
+        &[1.0 - gamma, gamma],
+        &[1.0 - share, share],
+    )
+}
+
+/// ROS3P (J. Lang, J. Verwer, BIT 41, 2001), coefficients in the variables u: order 3 without order reduction on parabolic problems, two evaluations, not L-stable.
+fn ros3p() -> Tableau {
+    transformed(&Transformed {
+        method: Method::Ros3p,
+        order: 3,
+        any_matrix: false,
+        gamma: 7.886_751_345_948_129e-1,
+        times: &[0.0, 1.0, 1.0],
+        time_slopes: &[7.886_751_345_948_129e-1, -2.113_248_654_051_871e-1, -1.077_350_269_189_626],
+        nodes: &[vec![], vec![1.267_949_192_431_123], vec![1.267_949_192_431_123, 0.0]],
+        couplings: &[
+            vec![],
+            vec![-1.607_695_154_586_736],
+            vec![-3.464_101_615_137_755, -1.732_050_807_568_877],
+        ],
+        weights: &[2.0, 5.773_502_691_896_258e-1, 4.226_497_308_103_742e-1],
+        embedded: &[2.113_248_654_051_871, 1.0, 4.226_497_308_103_742e-1],
+    })
+}
+
+/// RODAS3 (A. Sandu et al., Atmospheric Environment 31, 1997), coefficients in the variables u: order 3, stiffly accurate, L-stable.
+fn rodas3() -> Tableau {
+    transformed(&Transformed {
+        method: Method::Rodas3,
+        order: 3,
+        any_matrix: false,
+        gamma: 0.5,
+        times: &[0.0, 0.0, 1.0, 1.0],
+        time_slopes: &[0.5, 1.5, 0.0, 0.0],
+        nodes: &[vec![], vec![0.0], vec![2.0, 0.0], vec![2.0, 0.0, 1.0]],
+        couplings: &[vec![], vec![4.0], vec![1.0, -1.0], vec![1.0, -1.0, -8.0 / 3.0]],
+        weights: &[2.0, 0.0, 1.0, 1.0],
+        embedded: &[2.0, 0.0, 1.0, 0.0],
+    })
 }
 
 /// A Rosenbrock method as it is printed,
@@ -128,47 +212,86 @@ fn ros34pw2() -> Tableau {
 /// (I - γ h A) k_i = h f(x + Σ α_ij k_j) + h A Σ_{j<i} γ_ij k_j,   x⁺ = x + Σ b_i k_i
 /// ```
 ///
-/// in the variables u = Γ k, which have no product with A (Hairer and Wanner, IV.7): (I - γ h A) u_i = γ h f(x + Σ a_ij u_j) + Σ γ c_ij u_j with
-/// a = α Γ⁻¹, c = I/γ - Γ⁻¹, m = b Γ⁻¹. Time enters as a state whose row and column of A are zero: at t + α_i h. A linearly implicit
-/// Euler step from the first evaluation is added as the step of lower order.
-fn rosenbrock(
+/// in the variables u = Γ k: a = α Γ⁻¹, c = I/γ - Γ⁻¹, m = b Γ⁻¹ (Hairer and Wanner, IV.7).
+fn printed(
     method: Method,
     order: u32,
+    any_matrix: bool,
     alpha: &[Vec<f64>],
     gammas: &[Vec<f64>],
     b: &[f64],
     embedded: &[f64],
 ) -> Tableau {
     let s = b.len();
-    let gamma = gammas[0][0];
     let inverse = invert_lower(gammas);
     let times_inverse = |row: &[f64]| -> Vec<f64> {
         (0..s).map(|j| (j..row.len()).map(|k| row[k] * inverse[k][j]).sum()).collect()
     };
-    // Behind the Euler step, which is no stage of the method.
-    let behind = |rest: Vec<f64>| [vec![0.0], rest].concat();
-    let euler = Stage { factors: 0, time: 0.0, scale: 1.0, nodes: vec![], couplings: vec![] };
-    let stage = |i: usize| {
-        let nodes = times_inverse(&alpha[i]);
-        Stage {
-            factors: 1,
-            time: alpha[i].iter().sum(),
-            scale: gamma,
-            nodes: behind(nodes[..i].to_vec()),
-            couplings: behind((0..i).map(|j| -gamma * inverse[i][j]).collect()),
-        }
+    let sums = |rows: &[Vec<f64>]| -> Vec<f64> { rows.iter().map(|row| row.iter().sum()).collect() };
+    let nodes: Vec<Vec<f64>> = (0..s).map(|i| times_inverse(&alpha[i])[..i].to_vec()).collect();
+    let couplings: Vec<Vec<f64>> = (0..s).map(|i| (0..i).map(|j| -inverse[i][j]).collect()).collect();
+    transformed(&Transformed {
+        method,
+        order,
+        any_matrix,
+        gamma: gammas[0][0],
+        times: &sums(alpha),
+        // To a W-method time is a state whose row and column of A are zero.
+        time_slopes: &if any_matrix { vec![0.0; s] } else { sums(gammas) },
+        nodes: &nodes,
+        couplings: &couplings,
+        weights: &times_inverse(b),
+        embedded: &times_inverse(embedded),
+    })
+}
+
+/// A Rosenbrock method in the variables u (Hairer and Wanner, IV.7):
+///
+/// ```text
+/// (I/(γh) - A) u_i = f(t + α_i h, x + Σ a_ij u_j) + Σ c_ij u_j / h + γ_i h f_t,   x⁺ = x + Σ m_i u_i
+/// ```
+struct Transformed<'a> {
+    method: Method,
+    order: u32,
+    any_matrix: bool,
+    gamma: f64,
+    /// α_i and γ_i.
+    times: &'a [f64],
+    time_slopes: &'a [f64],
+    /// a_ij, c_ij.
+    nodes: &'a [Vec<f64>],
+    couplings: &'a [Vec<f64>],
+    /// m_i, and those of the embedded formula.
+    weights: &'a [f64],
+    embedded: &'a [f64],
+}
+
+/// As a tableau. A linearly implicit Euler step from the first evaluation is added in front as the step of lower order.
+fn transformed(given: &Transformed) -> Tableau {
+    let (s, gamma) = (given.weights.len(), given.gamma);
+    let behind = |rest: &[f64]| [&[0.0], rest].concat();
+    let scaled = |row: &[f64]| -> Vec<f64> { row.iter().map(|c| gamma * c).collect() };
+    let euler =
+        Stage { factors: 0, time: 0.0, scale: 1.0, time_slope: 0.0, nodes: vec![], couplings: vec![] };
+    let stage = |i: usize| Stage {
+        factors: 1,
+        time: given.times[i],
+        scale: gamma,
+        time_slope: given.time_slopes[i],
+        nodes: behind(&given.nodes[i]),
+        couplings: behind(&scaled(&given.couplings[i])),
     };
-    let difference: Vec<f64> = b.iter().zip(embedded).map(|(b, embedded)| b - embedded).collect();
+    let difference: Vec<f64> = given.weights.iter().zip(given.embedded).map(|(m, other)| m - other).collect();
     let mut low_weights = vec![0.0; s + 1];
     low_weights[0] = 1.0;
     Tableau {
-        method,
-        order,
-        any_matrix: true,
+        method: given.method,
+        order: given.order,
+        any_matrix: given.any_matrix,
         stages: std::iter::once(euler).chain((0..s).map(stage)).collect(),
-        weights: behind(times_inverse(b)),
+        weights: behind(given.weights),
         low_weights,
-        estimate: behind(times_inverse(&difference)),
+        estimate: behind(&difference),
         gammas: vec![1.0, gamma],
         watch: WatchPoint::LastStage,
     }

@@ -43,7 +43,7 @@ fn with_indicator(mut plan: Plan) -> Plan {
 /// It rises and falls within one step. On x + θ d it would be found below the floor with its velocity upward, the model would not react, and it would fall for ever.
 #[test]
 fn a_plate_that_rises_and_falls_within_a_step_bounces() {
-    for method in Method::ALL {
+    for method in Method::ALL.into_iter().filter(|method| method.tableau().any_matrix) {
         let plan = with_indicator(plan(2, method, 0.01, Policy::Every));
         let mut integrator = start(plan, Plate { speed: 0.5, bounces: 0, rests: false });
         run(&mut integrator, 20);

@@ -37,7 +37,7 @@ fn watched(mut plan: Plan, threshold: f64) -> Plan {
 /// With the true Jacobian of a linear model nothing is missed; without any, e = h (f(x+d) - f(x)).
 #[test]
 fn the_defect_is_what_the_matrix_misses() {
-    for method in Method::ALL {
+    for method in Method::ALL.into_iter().filter(|method| method.tableau().any_matrix) {
         let mut integrator = start(watched(plan(2, method, 0.01, Policy::Frozen), 1.0), Linear);
         run(&mut integrator, 3);
         assert!(integrator.live.plan_defect < 1e-7, "{method:?}: {}", integrator.live.plan_defect);
