@@ -105,8 +105,13 @@ unsafe fn text<'a>(pointer: *const c_char) -> Option<&'a CStr> {
 }
 
 /// The folder of this library's own FMU, for importers that give no resource location.
-#[cfg(unix)]
 fn own_resources() -> Option<PathBuf> {
+    // binaries/<platform>/<library>
+    Some(own_library()?.ancestors().nth(3)?.join("resources"))
+}
+
+#[cfg(unix)]
+fn own_library() -> Option<PathBuf> {
     #[repr(C)]
     struct DlInfo {
         file: *const c_char,
@@ -126,14 +131,28 @@ fn own_resources() -> Option<PathBuf> {
         }
         text(info.file)?
     };
-    // binaries/<platform>/<library>
-    let file = std::fs::canonicalize(file.to_str().ok()?).ok()?;
-    Some(file.ancestors().nth(3)?.join("resources"))
+    std::fs::canonicalize(file.to_str().ok()?).ok()
 }
 
-#[cfg(not(unix))]
-fn own_resources() -> Option<PathBuf> {
-    None
+#[cfg(windows)]
+fn own_library() -> Option<PathBuf> {
+    use std::os::windows::ffi::OsStringExt;
+    const FROM_ADDRESS_UNCOUNTED: u32 = 4 | 2;
+    #[link(name = "kernel32")]
+    unsafe extern "system" {
+        fn GetModuleHandleExW(flags: u32, address: *const c_void, module: *mut *mut c_void) -> i32;
+        fn GetModuleFileNameW(module: *mut c_void, name: *mut u16, size: u32) -> u32;
+    }
+    let (mut module, mut name) = (ptr::null_mut(), vec![0; 32_768]); // the longest path that Windows has
+    // SAFETY: an address inside this library, and a buffer of the length that is told.
+    let length = unsafe {
+        if GetModuleHandleExW(FROM_ADDRESS_UNCOUNTED, fmi2GetVersion as *const c_void, &raw mut module) == 0 {
+            return None;
+        }
+        GetModuleFileNameW(module, name.as_mut_ptr(), name.len() as u32)
+    };
+    let name = name.get(..length as usize).filter(|name| !name.is_empty())?;
+    Some(std::ffi::OsString::from_wide(name).into())
 }
 
 #[unsafe(no_mangle)]

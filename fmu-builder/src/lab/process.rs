@@ -81,7 +81,8 @@ impl Process {
     ) -> Result<Res, WorkerError> {
         let trouble = |source| WorkerError::Scratch { folder: scratch.into(), source };
         let made = tempfile::Builder::new().prefix("worker-").tempdir_in(scratch).map_err(trouble)?;
-        let folder = fs::canonicalize(made.path()).map_err(trouble)?;
+        // Not canonical: that would be a form (\\?\C:\...) on Windows that few programs understand.
+        let folder = std::path::absolute(made.path()).map_err(trouble)?;
         let request = encode(&Envelope { confinement: limits.confinement(&folder), request })
             .map_err(|reason| WorkerError::Garbled { what: "the request", reason })?;
         fs::write(folder.join(REQUEST), request).map_err(trouble)?;

@@ -98,7 +98,7 @@ pub(super) struct Functions {
 #[cfg(unix)]
 pub(super) type Library = libloading::os::unix::Library;
 #[cfg(windows)]
-pub(super) type Library = libloading::Library;
+pub(super) type Library = libloading::os::windows::Library;
 
 /// Symbols that FMUs define for themselves: their interface, and the solvers that some are linked with.
 #[cfg(all(unix, target_env = "gnu"))]
@@ -141,8 +141,13 @@ pub(super) unsafe fn open(path: &Path) -> Result<Library, LoadError> {
 /// The library's initialisers run: foreign code that can do anything.
 #[cfg(windows)]
 pub(super) unsafe fn open(path: &Path) -> Result<Library, LoadError> {
+    use libloading::os::windows::LOAD_WITH_ALTERED_SEARCH_PATH;
+    // Libraries that the FMU needs lie beside it, not beside the importer's program; Windows asks for an absolute
+    // path with backslashes then.
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     // SAFETY: accepted by the caller.
-    unsafe { Library::new(path) }.map_err(|error| LoadError::Open(reason(&error)))
+    unsafe { Library::load_with_flags(&path, LOAD_WITH_ALTERED_SEARCH_PATH) }
+        .map_err(|error| LoadError::Open(reason(&error)))
 }
 
 /// libloading hides the linker's own words one level down.
