@@ -1,0 +1,97 @@
+"""The command, top to bottom: read both FMUs, plan the runs, compute them, make the table."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from collections.abc import Callable, Iterable
+from typing import Any, Union
+
+from .drive import Archive, Task
+from .pool import dask, local
+from .runs import Run, planned
+from .table import Table
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+
+def certify(
+    exported: PathLike,
+    original: PathLike,
+    runs: int | Iterable[Run | PathLike] = 20,
+    *,
+    start: float | None = None,
+    stop: float | None = None,
+    limit: float | None = None,
+    seed: int = 0,
+    tolerance: float = 1e-7,
+    workers: int | None = None,
+    client: Any = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Table:
+    """Drive the exported FMU and the original through many runs and compare them.
+
+    ``runs`` is a number of generated runs (steps, ramps, sines and sweeps at the inputs, tunable parameters moved), or a list of
+    input files and :class:`Run` objects. The original is integrated by FMPy's CVode with the relative tolerance ``tolerance``; the
+    exported FMU is stepped by FMPy. ``limit`` is the error that is accepted, the certificate's own tolerance by default.
+
+    The runs are computed by as many processes of this machine as it has processors (or ``workers``), or by a Dask cluster:
+    ``client=distributed.Client(...)``. The table does not depend on how many there are, but for the steps' times.
+    ``progress`` is called with the number of finished runs and of all.
+    """
+    from fmpy import read_model_description
+
+    description = read_model_description(os.fspath(exported), validate=False)
+    if description.coSimulation is None:
+        raise ValueError(f"{os.fspath(exported)} is no Co-Simulation FMU; build it first")
+    if read_model_description(os.fspath(original), validate=False).modelExchange is None:
+        raise ValueError(f"{os.fspath(original)} is no Model-Exchange FMU; give the one that {os.fspath(exported)} was built from")
+    experiment = description.defaultExperiment
+    begin = _number(start, getattr(experiment, "startTime", None), 0.0)
+    end = _number(stop, getattr(experiment, "stopTime", None), begin + 1.0)
+    step = _number(None, getattr(experiment, "stepSize", None), (end - begin) / 1000)
+    variables = description.modelVariables
+    names = {variable.name for variable in variables}
+    outputs = tuple(v.name for v in variables if v.causality == "output" and v.type == "Real" and not v.name.startswith("fmuBuild."))
+    if not outputs:
+        raise ValueError(f"{os.fspath(exported)} has no Real output to compare")
+    task = Task(
+        start=begin,
+        stop=end,
+        step=step,
+        outputs=outputs,
+        outside=_present(names, "fmuBuild.stepsOutsidePlan"),
+        step_time=_present(names, "fmuBuild.stepTime"),
+        tolerance=tolerance,
+    )
+    planned_runs = planned(runs, variables, begin, end, step, seed)
+    archives = Archive.read(exported), Archive.read(original)
+    if client is None:
+        rows = local(*archives, task, planned_runs, workers)
+    else:
+        rows = dask(*archives, task, planned_runs, client)
+    table: list[Any] = [None] * len(planned_runs)
+    for done, (number, row) in enumerate(rows, 1):
+        table[number] = row
+        if progress:
+            progress(done, len(planned_runs))
+    claim = _certificate(exported)
+    accepted = limit if limit is not None else claim.get("tolerance", 0.01)
+    return Table(table, claimed=claim.get("error"), limit=float(accepted), name=description.modelName)
+
+
+def _number(*candidates: Any) -> float:
+    return next(float(value) for value in candidates if value is not None)
+
+
+def _present(names: set[str], name: str) -> str | None:
+    return name if name in names else None
+
+
+def _certificate(exported: PathLike) -> dict[str, Any]:
+    with zipfile.ZipFile(exported) as archive:
+        try:
+            return json.loads(archive.read("resources/certificate.json"))
+        except KeyError:
+            raise ValueError(f"{os.fspath(exported)} was not made by fmu-build: it has no certificate") from None

@@ -1,0 +1,126 @@
+"""The runs: what drives both FMUs."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Union
+
+import numpy as np
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: signals for the inputs and values for parameters."""
+
+    name: str
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    """``"time"`` and a column for each input: continuous Reals are interpolated, others held."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @staticmethod
+    def read(path: PathLike, parameters: Mapping[str, Any] | None = None) -> Run:
+        """The signals of a CSV file with a column ``time``."""
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            rows = [row for row in csv.reader(file) if row]
+        header, body = [name.strip() for name in rows[0]], rows[1:]
+        if "time" not in header:
+            raise ValueError(f"{path} has no column 'time' (it has: {', '.join(header)})")
+        columns = {name: np.array([float(row[i]) for row in body]) for i, name in enumerate(header)}
+        return Run(Path(path).stem, columns, dict(parameters or {}))
+
+
+def planned(runs: int | Iterable[Run | PathLike], variables: list[Any], start: float, stop: float, step: float, seed: int) -> list[Run]:
+    """What was asked for, as runs: a number of generated ones, or a list of files and runs."""
+    if isinstance(runs, int):
+        if runs < 1:
+            raise ValueError(f"{runs} runs: ask for one at least")
+        return generated(variables, start, stop, step, runs, seed)
+    listed = [run if isinstance(run, Run) else Run.read(run) for run in runs]
+    if not listed:
+        raise ValueError("no runs: give a number, input files or Run objects")
+    known = {variable.name for variable in variables}
+    for run in listed:
+        unknown = [name for name in (*run.inputs, *run.parameters) if name != "time" and name not in known]
+        if unknown:
+            raise ValueError(f"run {run.name!r} names {unknown[0]!r}, which is no variable of the FMU")
+    return listed
+
+
+def generated(variables: list[Any], start: float, stop: float, step: float, count: int, seed: int = 0) -> list[Run]:
+    """Signals for every continuous Real input: steps, ramps, sines and sweeps in turn; from the second run on,
+    tunable parameters move by up to ten per cent. The same seed gives the same runs.
+    """
+    inputs = [v for v in variables if v.causality == "input" and v.type == "Real"]
+    tunable = [
+        v
+        for v in variables
+        if v.causality == "parameter" and v.variability == "tunable" and v.type == "Real" and v.start is not None
+    ]
+    runs = []
+    for number in range(count):
+        # One stream per run: a run does not depend on how many there are.
+        random = np.random.default_rng([seed, number])
+        columns: dict[str, Any] = {"time": grid(start, stop, step)}
+        for position, variable in enumerate(inputs):
+            shape = SHAPES[(number + position) % len(SHAPES)]
+            low, high = reach(variable)
+            columns[variable.name] = low + (high - low) * shape(random, columns["time"])
+        moved = {}
+        if number:
+            for parameter in tunable:
+                value = float(parameter.start) * (1 + random.uniform(-0.1, 0.1))
+                moved[parameter.name] = clamp(value, parameter)
+        runs.append(Run(f"run {number}", columns if inputs else {}, moved))
+    return runs
+
+
+def grid(start: float, stop: float, step: float) -> np.ndarray:
+    """Points in time; where signals may jump, two of them. Jumps are just before a communication point, so that a stepped FMU sees
+    them at that point and an integrator handles them as events."""
+    jumps = start + step * np.round(np.linspace(start, stop, LEVELS + 1)[1:-1] / step - start / step) - 1e-6 * step
+    return np.sort(np.concatenate([np.linspace(start, stop, 401), jumps, jumps]))
+
+
+def reach(variable: Any) -> tuple[float, float]:
+    """The range in which an input is moved: declared, or its start value and as much as its nominal value around it."""
+    start, nominal = float(variable.start or 0.0), abs(float(variable.nominal or 1.0))
+    low = float(variable.min) if variable.min is not None else start - nominal
+    high = float(variable.max) if variable.max is not None else start + nominal
+    # Ranges such as -1e30 ... 1e30 mean that nobody thought of one.
+    return (low, high) if high - low < 1e6 * max(nominal, abs(start)) else (start - nominal, start + nominal)
+
+
+def clamp(value: float, variable: Any) -> float:
+    low = float(variable.min) if variable.min is not None else -np.inf
+    high = float(variable.max) if variable.max is not None else np.inf
+    return float(np.clip(value, low, high))
+
+
+def steps(random: np.random.Generator, time: np.ndarray) -> np.ndarray:
+    jumped = np.cumsum(np.diff(time, prepend=time[0] - 1) == 0)
+    return random.uniform(0, 1, LEVELS)[jumped]
+
+
+def ramps(random: np.random.Generator, time: np.ndarray) -> np.ndarray:
+    return np.interp(time, np.linspace(time[0], time[-1], 7), random.uniform(0, 1, 7))
+
+
+def sine(random: np.random.Generator, time: np.ndarray) -> np.ndarray:
+    share = (time - time[0]) / (time[-1] - time[0])
+    return 0.5 + 0.5 * random.uniform(0.2, 1) * np.sin(2 * np.pi * (random.uniform(1, 6) * share + random.uniform()))
+
+
+def sweep(random: np.random.Generator, time: np.ndarray) -> np.ndarray:
+    share = (time - time[0]) / (time[-1] - time[0])
+    return 0.5 + 0.5 * np.sin(2 * np.pi * (share + random.uniform(4, 12) * share**2))
+
+
+LEVELS = 8
+"""Of a signal with steps."""
+SHAPES = (steps, ramps, sine, sweep)
