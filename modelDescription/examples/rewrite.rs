@@ -1,19 +1,27 @@
 //! `cargo run -p model-description --example rewrite -- in.xml out.xml`: what an exported FMU would say.
 //!
-//! Prints the warnings; the output can be given to any validator.
+//! Prints the warnings; the output can be given to any validator. More pairs of files may follow; what is refused has no output.
 
 use model_description::{CoSimulation, Diagnostic, DiagnosticKind, read};
 
 fn main() {
-    if let Err(error) = rewrite() {
-        eprintln!("{error}");
-        std::process::exit(1);
+    let files: Vec<String> = std::env::args().skip(1).collect();
+    let (pairs, rest) = files.as_chunks::<2>();
+    if pairs.is_empty() || !rest.is_empty() {
+        eprintln!("usage: rewrite in.xml out.xml ...");
+        std::process::exit(2);
     }
+    let mut refused = false;
+    for [input, output] in pairs {
+        if let Err(error) = rewrite(input, output) {
+            eprintln!("{input}: {error}");
+            refused = true;
+        }
+    }
+    std::process::exit(refused.into());
 }
 
-fn rewrite() -> Result<(), Box<dyn std::error::Error>> {
-    let arguments: Vec<String> = std::env::args().collect();
-    let [_, input, output] = arguments.as_slice() else { return Err("usage: rewrite in.xml out.xml".into()) };
+fn rewrite(input: &str, output: &str) -> Result<(), Box<dyn std::error::Error>> {
     let model = read(&std::fs::read(input)?)?;
     for warning in &model.warnings {
         println!("{warning}");

@@ -1,9 +1,7 @@
-//! Vendor annotations and namespaces: what belongs to others, passed on whole.
+//! Vendor annotations: what belongs to others, passed on whole.
 //!
 //! The schema allows one element in each `Tool`. Where a vendor put several, the `Tool` is split into as
 //! many of the same name.
-
-use std::collections::{HashMap, HashSet};
 
 use crate::conform::section;
 use crate::notes::Notes;
@@ -124,51 +122,6 @@ fn declare_in_tools(element: &mut Element, namespace: &str) {
             declare_in_tools(child, namespace);
         } else if child.get("xmlns").is_none() {
             child.set("xmlns", namespace);
-        }
-    }
-}
-
-/// A prefix that nobody declared makes strict readers refuse the whole file.
-pub(crate) fn declare_prefixes(root: &mut Element, notes: &mut Notes) {
-    let mut prefixes = Prefixes::default();
-    for known in ["xml", "xmlns"] {
-        prefixes.scope.insert(known.into(), 1);
-    }
-    prefixes.visit(root);
-    for prefix in prefixes.missing {
-        let what = format!("the prefix \"{prefix}\" is used but not declared; declared");
-        notes.warn(&root.name, root.line, &what);
-        root.attributes.push((format!("xmlns:{prefix}"), format!("urn:undeclared:{prefix}")));
-    }
-}
-
-#[derive(Default)]
-struct Prefixes {
-    /// How many of the open elements declare a prefix.
-    scope: HashMap<String, usize>,
-    seen: HashSet<String>,
-    /// In the order of their first use.
-    missing: Vec<String>,
-}
-
-impl Prefixes {
-    fn visit(&mut self, element: &Element) {
-        let declared = || element.attributes.iter().filter_map(|(name, _)| name.strip_prefix("xmlns:"));
-        for prefix in declared() {
-            *self.scope.entry(prefix.to_string()).or_default() += 1;
-        }
-        let names = std::iter::once(&element.name).chain(element.attributes.iter().map(|(name, _)| name));
-        for (prefix, _) in names.filter_map(|name| name.split_once(':')) {
-            let known = self.scope.get(prefix).is_some_and(|count| *count > 0);
-            if !prefix.is_empty() && !known && self.seen.insert(prefix.to_string()) {
-                self.missing.push(prefix.to_string());
-            }
-        }
-        for child in element.elements() {
-            self.visit(child);
-        }
-        for prefix in declared() {
-            self.scope.entry(prefix.to_string()).and_modify(|count| *count -= 1);
         }
     }
 }

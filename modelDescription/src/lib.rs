@@ -7,7 +7,7 @@
 //! | file | idea |
 //! |---|---|
 //! | `decode`, `parse`, `tree`, `write` | bytes, text, tree, bytes |
-//! | `schema`, `conform`, `annotate` | names, order and literals as the schema wants them |
+//! | `schema`, `conform`, `annotate`, `namespaces` | names, order and literals as the schema wants them |
 //! | `types`, `variables`, `structure` | what must agree between elements |
 //! | `model`, `read` | plain data, and how it is read off the tree |
 //! | `convert`, `naming` | Model Exchange to Co-Simulation |
@@ -20,6 +20,7 @@ mod decode;
 mod error;
 mod literal;
 mod model;
+mod namespaces;
 mod naming;
 mod notes;
 mod parse;

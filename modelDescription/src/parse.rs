@@ -50,7 +50,18 @@ pub(crate) fn parse(bytes: &[u8], warnings: &mut Vec<String>) -> Result<Document
                 builder.add(Node::CData(data));
             }
             Event::Comment(comment) => builder.add(Node::Comment(comment.xml10_content().into_owned())),
-            Event::PI(pi) => builder.add(Node::Instruction(pi.into_inner().into_owned())),
+            Event::PI(pi) => {
+                let text = pi.into_inner().into_owned();
+                let target = text.split([' ', '\t', '\r', '\n']).next().unwrap_or_default();
+                // Nothing that anybody could have understood is lost.
+                match is_name(target) && !target.contains(':') && !target.eq_ignore_ascii_case("xml") {
+                    true => builder.add(Node::Instruction(text)),
+                    false => warnings.push(format!(
+                        "line {}: the processing instruction <?{text}?> has no legal name; left out",
+                        place.line
+                    )),
+                }
+            }
             Event::DocType(doctype) => {
                 let doctype = doctype.into_inner().into_owned();
                 // Parameter entities too: "%" needs an <!ENTITY as well.
@@ -205,12 +216,25 @@ fn repeated(attributes: &[(String, String)]) -> Option<&str> {
 }
 
 fn check_name(name: &str, place: &Place) -> Result<(), Error> {
-    let first = |c: char| c.is_alphabetic() || c == '_' || c == ':' || !c.is_ascii();
-    let rest = |c: char| first(c) || c.is_ascii_digit() || c == '-' || c == '.';
-    if name.chars().next().is_some_and(first) && name.chars().all(rest) {
-        return Ok(());
+    match is_name(name) {
+        true => Ok(()),
+        false => Err(place.malformed(format!("\"{name}\" is not a name of an element or attribute"))),
     }
-    Err(place.malformed(format!("\"{name}\" is not a name of an element or attribute")))
+}
+
+/// XML 1.0, productions 4, 4a and 5.
+fn is_name(name: &str) -> bool {
+    let first = |c: char| {
+        matches!(c, ':' | '_' | 'A'..='Z' | 'a'..='z' | '\u{C0}'..='\u{D6}' | '\u{D8}'..='\u{F6}'
+            | '\u{F8}'..='\u{2FF}' | '\u{370}'..='\u{37D}' | '\u{37F}'..='\u{1FFF}' | '\u{200C}'..='\u{200D}'
+            | '\u{2070}'..='\u{218F}' | '\u{2C00}'..='\u{2FEF}' | '\u{3001}'..='\u{D7FF}'
+            | '\u{F900}'..='\u{FDCF}' | '\u{FDF0}'..='\u{FFFD}' | '\u{10000}'..='\u{EFFFF}')
+    };
+    let rest = |c: char| {
+        first(c)
+            || matches!(c, '-' | '.' | '0'..='9' | '\u{B7}' | '\u{300}'..='\u{36F}' | '\u{203F}'..='\u{2040}')
+    };
+    name.chars().next().is_some_and(first) && name.chars().all(rest)
 }
 
 fn resolve(reference: &BytesRef, place: &Place) -> Result<String, Error> {
@@ -268,6 +292,8 @@ mod tests {
             ("<a>&nbsp;</a>", "line 1, column 4", "&nbsp;"),
             ("<a b='&nbsp;'/>", "line 1", "nbsp"),
             ("<1/>", "line 1", "not a name"),
+            ("<a µ='1'/>", "line 1", "not a name"),
+            ("<×/>", "line 1", "not a name"),
             (" <?xml version='1.0'?><a/>", "line 1, column 2", "very first"),
             ("</a>", "line 1", "a"),
         ] {

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use crate::annotate;
 use crate::conform::conform;
 use crate::error::Error;
 use crate::literal;
@@ -17,6 +16,7 @@ use crate::structure::{index, repair_structure};
 use crate::tree::{Document, Element, local};
 use crate::types::repair_types;
 use crate::variables::{Facts, repair_variables, value_element};
+use crate::{annotate, namespaces};
 
 /// Read a modelDescription.xml, tolerantly: see `ModelDescription::warnings` for what was not as it should be.
 pub fn read(bytes: &[u8]) -> Result<ModelDescription, Error> {
@@ -104,7 +104,7 @@ fn repair(document: &mut Document, notes: &mut Notes) -> Result<Vec<Facts>, Erro
         root.set("variableNamingConvention", "flat");
     }
     annotate::append_kept(document, notes);
-    annotate::declare_prefixes(&mut document.root, notes);
+    namespaces::mend(&mut document.root, notes);
     Ok(facts)
 }
 
