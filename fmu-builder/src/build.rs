@@ -31,7 +31,7 @@ pub fn build(options: &Options) -> Result<Summary, Error> {
     let fmu = outputs.claim("the new FMU", &options.output)?;
     let page = options.report.as_deref().map(|path| outputs.claim("the report", path)).transpose()?;
     let mut source = Source::open(&options.input)?;
-    let experiment = source.experiment(&options.run)?;
+    let experiment = source.experiments(&options.run)?.swap_remove(0);
     let ignored = source.ignored_columns(&experiment);
     if let (true, Some(ignored)) = (options.strict, &ignored) {
         return Err(Error::Request(format!("{ignored}; rename or remove them, or build without --strict")));
@@ -100,6 +100,8 @@ fn attempt(
         tolerance: ACCURACY,
         patience: 0.5 * lab.limit(),
         ask: source.invented_starts(),
+        time_declared: source.time_declared(),
+        thorough: true,
     };
     let studied = lab.study(study)?;
     let reached = studied.times.len().saturating_sub(1) as u64;

@@ -109,18 +109,26 @@ impl InputTable {
     /// The times, ascending, at which an integrator must stop: where a time is repeated, and where one of the columns
     /// `held` changes.
     pub fn event_times(&self, held: &[usize]) -> Vec<f64> {
-        let changed = |row: usize| {
-            held.iter().any(|&column| match &self.columns[column].cells {
-                Cells::Numbers(v) => v[row] != v[row - 1],
-                Cells::Text(v) => v[row] != v[row - 1],
-            })
-        };
-        let mut events: Vec<f64> = (1..self.time.len())
-            .filter(|&row| self.time[row] == self.time[row - 1] || changed(row))
-            .map(|row| self.time[row])
-            .collect();
-        events.dedup();
-        events
+        self.times_where(|row| self.time[row] == self.time[row - 1] || self.changes(held, row))
+    }
+
+    /// The times, ascending, at which one of the columns `held` changes.
+    pub fn change_times(&self, held: &[usize]) -> Vec<f64> {
+        self.times_where(|row| self.changes(held, row))
+    }
+
+    fn times_where(&self, is_wanted: impl Fn(usize) -> bool) -> Vec<f64> {
+        let rows = (1..self.time.len()).filter(|&row| is_wanted(row));
+        let mut times: Vec<f64> = rows.map(|row| self.time[row]).collect();
+        times.dedup();
+        times
+    }
+
+    fn changes(&self, held: &[usize], row: usize) -> bool {
+        held.iter().any(|&column| match &self.columns[column].cells {
+            Cells::Numbers(v) => v[row] != v[row - 1],
+            Cells::Text(v) => v[row] != v[row - 1],
+        })
     }
 
     fn row_at(&self, t: f64) -> usize {

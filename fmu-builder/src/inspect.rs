@@ -83,7 +83,7 @@ pub fn inspect(options: &InspectOptions) -> Result<Inspection, Error> {
     let mut outputs = Outputs::new(inputs.chain([options.input.as_path()]));
     let drawing = options.svg.as_deref().map(|path| outputs.claim("the drawing", path)).transpose()?;
     let source = Source::open(&options.input)?;
-    let experiment = source.experiment(&options.run)?;
+    let experiment = source.experiments(&options.run)?.swap_remove(0);
     let limit = options.limits.time;
     let lab = Lab::new(&options.limits, &source.scratch, Progress::new(options.progress))?;
     let description = &source.description;
@@ -99,6 +99,8 @@ pub fn inspect(options: &InspectOptions) -> Result<Inspection, Error> {
         tolerance: ACCURACY,
         patience: (0.5 * limit).min(10.0),
         ask: Vec::new(),
+        time_declared: source.time_declared(),
+        thorough: true,
     };
     let studied = lab.study(study)?;
     lab.finish();

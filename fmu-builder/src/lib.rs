@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `build` | the main job, top to bottom |
 //! | `source` | the FMU as it came, its description turned into the plan's tables |
-//! | `experiment`, `inputs` | the run that is studied |
+//! | `experiment/`, `inputs` | the runs that are studied, given and invented |
+//! | `study` | the invented ones, run accurately side by side |
 //! | `lab/`, `worker/` | foreign code runs in a child process: study, trial runs, benchmark |
 //! | `structure/` | what the dependency graph decides: blocks, tears, colours |
 //! | `analysis/` | what the Jacobian decides: spectra, partitions, sparsing |
@@ -39,6 +40,7 @@ pub mod report;
 pub mod scratch;
 pub mod source;
 pub mod structure;
+pub mod study;
 pub mod summary;
 pub mod worker;
 

@@ -93,15 +93,18 @@ impl Source {
     /// The subject of study: the plan has everything that description and request alone decide. State events are located to
     /// within `precision` of a step.
     pub fn subject(&self, experiment: Experiment, h: f64, substeps: u32, precision: f64) -> Subject {
+        let variables = &self.description.variables;
         Subject {
             root: self.root(),
             plan: self.plan(h, substeps, precision),
             experiment,
             tolerance: self.description.default_experiment.tolerance,
-            outputs: self
-                .outputs()
+            outputs: self.outputs().iter().map(|&output| variables[output].value_reference).collect(),
+            output_names: self.outputs().iter().map(|&output| variables[output].name.clone()).collect(),
+            discrete_outputs: self
+                .discrete_outputs()
                 .iter()
-                .map(|&output| self.description.variables[output].value_reference)
+                .map(|&output| (variables[output].value_reference, example(variables[output].kind)))
                 .collect(),
         }
     }
@@ -113,6 +116,27 @@ impl Source {
             .filter(|(_, variable)| variable.causality == Causality::Output && variable.kind == Kind::Real)
             .map(|(index, _)| index)
             .collect()
+    }
+
+    /// Outputs of the other types: integers, enumerations, booleans, strings.
+    pub fn discrete_outputs(&self) -> Vec<usize> {
+        let variables = self.description.variables.iter().enumerate();
+        variables
+            .filter(|(_, variable)| variable.causality == Causality::Output && variable.kind != Kind::Real)
+            .map(|(index, _)| index)
+            .collect()
+    }
+
+    /// The description lists time among what a derivative depends on.
+    pub fn time_declared(&self) -> bool {
+        let variables = &self.description.variables;
+        let derivatives = self.description.structure.derivatives.iter();
+        derivatives.into_iter().any(|unknown| match &unknown.dependencies {
+            Dependencies::All => false,
+            Dependencies::Listed(listed) => {
+                listed.iter().any(|(index, _)| variables[*index].causality == Causality::Independent)
+            }
+        })
     }
 
     fn plan(&self, h: f64, substeps: u32, precision: f64) -> Plan {
@@ -288,8 +312,8 @@ impl Source {
             .collect()
     }
 
-    /// The run to study, with every name resolved.
-    pub fn experiment(&self, run: &Run) -> Result<Experiment, Error> {
+    /// The runs that were asked for, with every name resolved: one for each file of inputs, or one without any.
+    pub fn experiments(&self, run: &Run) -> Result<Vec<Experiment>, Error> {
         let default = &self.description.default_experiment;
         let start = run.start.or(default.start_time).unwrap_or(0.0);
         let stop = run.stop.or(default.stop_time.filter(|&stop| stop > start)).unwrap_or(start + 1.0);
@@ -298,16 +322,29 @@ impl Source {
                 "the run would stop at {stop} s, not after its start at {start} s; give another --stop or --start"
             )));
         }
-        let settings =
-            run.set.iter().map(|(name, value)| self.setting(name, value)).collect::<Result<_, _>>()?;
-        let (inputs, columns, ignored) = match run.inputs.first() {
-            Some(path) => {
-                let bound = experiment::bind(path, &self.description)?;
-                (Some(bound.table), bound.columns, bound.ignored)
+        for range in &run.ranges {
+            if self.find(&range.name).is_none() {
+                let (name, low, high) = (&range.name, range.low, range.high);
+                return Err(Error::Request(format!(
+                    "--range {name}={low}:{high}: {} has no variable {name}{}",
+                    self.path.display(),
+                    self.similar(name)
+                )));
             }
-            None => Default::default(),
-        };
-        Ok(Experiment { start, stop, settings, inputs, columns, ignored })
+        }
+        let settings =
+            run.set.iter().map(|(name, value)| self.setting(name, value)).collect::<Result<Vec<_>, _>>()?;
+        let alone =
+            Experiment { start, stop, settings, inputs: None, columns: Vec::new(), ignored: Vec::new() };
+        if run.inputs.is_empty() {
+            return Ok(vec![alone]);
+        }
+        let driven = run.inputs.iter().map(|path| {
+            let bound = experiment::bind(path, &self.description)?;
+            let (inputs, columns, ignored) = (Some(bound.table), bound.columns, bound.ignored);
+            Ok(Experiment { inputs, columns, ignored, ..alone.clone() })
+        });
+        driven.collect()
     }
 
     /// What to say of columns of the input file that fit no variable.
@@ -372,17 +409,7 @@ impl Source {
     pub fn invented_starts(&self) -> Vec<(u32, Value)> {
         let invented =
             self.description.invented_starts.iter().map(|&index| &self.description.variables[index]);
-        invented
-            .map(|variable| {
-                let example = match variable.kind {
-                    Kind::Real => Value::Real(0.0),
-                    Kind::Integer | Kind::Enumeration => Value::Integer(0),
-                    Kind::Boolean => Value::Boolean(false),
-                    Kind::String => Value::Text(String::new()),
-                };
-                (variable.value_reference, example)
-            })
-            .collect()
+        invented.map(|variable| (variable.value_reference, example(variable.kind))).collect()
     }
 
     /// What it answered, in the same order.
@@ -406,5 +433,15 @@ impl Source {
         let first = used.last().map_or(0, |last| last.wrapping_add(1));
         // After the largest, or wherever there is room if that is at the very end.
         (first..=u32::MAX).chain(0..first).filter(|reference| !used.contains(reference)).take(count).collect()
+    }
+}
+
+/// A value of this type.
+fn example(kind: Kind) -> Value {
+    match kind {
+        Kind::Real => Value::Real(0.0),
+        Kind::Integer | Kind::Enumeration => Value::Integer(0),
+        Kind::Boolean => Value::Boolean(false),
+        Kind::String => Value::Text(String::new()),
     }
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use crate::conform::section;
 use crate::error::Error;
 use crate::literal;
-use crate::model::{Causality, DependencyKind, Initial, Kind, Variability};
+use crate::model::{Causality, DependencyKind, Initial, Kind};
 use crate::notes::Notes;
 use crate::tree::{Element, Node};
 use crate::variables::{Facts, value_element_mut};
@@ -29,7 +29,7 @@ pub(crate) fn repair_structure(
         }
     }
     if is_model_exchange && structure.child("Derivatives").is_none() {
-        derive_derivatives(structure, facts, notes);
+        tell_unlisted(structure, facts, notes);
     }
     let derivatives: Vec<usize> = structure.section("Derivatives").filter_map(index).collect();
     let line = structure.child("Derivatives").map_or(0, |list| list.line);
@@ -158,31 +158,19 @@ fn repair_dependencies(unknown: &mut Element, name: &str, variables: usize, note
     }
 }
 
-/// A Model-Exchange FMU that marks derivatives but does not list them: list them in the order of variables.
-fn derive_derivatives(structure: &mut Element, facts: &[Facts], notes: &mut Notes) {
-    let continuous = |i: usize| {
-        facts[i].variability == Variability::Continuous
-            && matches!(facts[i].causality, Causality::Local | Causality::Output)
-    };
-    // Aliases share a value reference: one state, one derivative.
-    let mut seen = HashSet::new();
-    let mut list = Element::new("Derivatives", &[]);
-    let mut names = Vec::new();
-    for (i, fact) in facts.iter().enumerate() {
-        let Some(state) = fact.derivative.filter(|state| continuous(i) && continuous(*state)) else {
-            continue;
-        };
-        if seen.insert(facts[state].value_reference) {
-            names.push(fact.name.clone());
-            list.push(Element::new("Unknown", &[("index", &(i + 1).to_string())]), 3);
-        }
+/// A Model-Exchange FMU that marks derivatives but does not list them has no continuous states: Dymola exports models that way
+/// which integrate themselves. What is not listed is not invented.
+fn tell_unlisted(structure: &Element, facts: &[Facts], notes: &mut Notes) {
+    let marked = facts.iter().filter(|fact| fact.derivative.is_some()).map(|fact| fact.name.clone());
+    let marked: Vec<String> = marked.collect();
+    if !marked.is_empty() {
+        let what = format!(
+            "it lists no <Derivatives>: the model is read as one without continuous states, although variables are marked \
+             as derivatives: {}",
+            shown(&marked)
+        );
+        notes.warn("ModelStructure", structure.line, &what);
     }
-    if names.is_empty() {
-        return;
-    }
-    let what = format!("it has no <Derivatives>; read as those marked so, in order: {}", shown(&names));
-    notes.warn("ModelStructure", structure.line, &what);
-    structure.insert(list, 2, |name| name == "Outputs");
 }
 
 /// An entry of `Derivatives` must say whose derivative it is. An alias may, or its name `der(x)`.

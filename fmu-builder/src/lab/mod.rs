@@ -21,6 +21,8 @@ use crate::worker::{Answer, Bench, Measured, Request, Simulate, Simulated, Studi
 use process::{Process, WorkerError};
 pub use protocol::Reporter;
 use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 pub struct Lab {
@@ -56,6 +58,48 @@ impl Lab {
         }
     }
 
+    /// Several runs side by side, at most `jobs` at a time; None: as many as there are processors. The answers come in the order of
+    /// the studies.
+    pub fn study_all(&self, studies: Vec<Study>, jobs: Option<u32>) -> Vec<Result<Studied, Error>> {
+        self.progress.stage("studying invented runs");
+        let requests = studies.into_iter().map(|study| Request::Study(Box::new(study))).collect();
+        let answers = self.ask_all(requests, jobs).into_iter();
+        answers
+            .map(|answer| match answer? {
+                Answer::Study(studied) => Ok(*studied),
+                _ => Err(mismatch()),
+            })
+            .collect()
+    }
+
+    /// One plan on several runs, in one process where the FMU allows it to be instantiated again.
+    pub fn simulate_all(
+        &self,
+        what: &str,
+        runs: Vec<Simulate>,
+        jobs: Option<u32>,
+    ) -> Vec<Result<Simulated, Error>> {
+        let count = runs.len();
+        if runs.iter().all(|run| !run.subject.plan.model.instantiate_only_once) {
+            match self.ask(what, Request::SimulateAll(runs.clone())) {
+                Ok(Answer::SimulateAll(simulated)) if simulated.len() == count => {
+                    return simulated.into_iter().map(Ok).collect();
+                }
+                // One of the runs brought the process down: each by itself tells which.
+                _ => {}
+            }
+        }
+        self.progress.stage(what);
+        let requests = runs.into_iter().map(|run| Request::Simulate(Box::new(run))).collect();
+        let answers = self.ask_all(requests, jobs).into_iter();
+        answers
+            .map(|answer| match answer? {
+                Answer::Simulate(simulated) => Ok(simulated),
+                _ => Err(mismatch()),
+            })
+            .collect()
+    }
+
     pub fn bench(&self, bench: Bench) -> Result<Measured, Error> {
         match self.ask("stepping", Request::Bench(Box::new(bench)))? {
             Answer::Bench(measured) => Ok(measured),
@@ -72,6 +116,33 @@ impl Lab {
         };
         let watch = |fraction| self.progress.fraction(fraction);
         Ok(self.process.run(&request, &limits, &self.scratch, watch)?)
+    }
+
+    /// Ask as many workers at a time as there may be; each takes the next request that is left.
+    fn ask_all(&self, requests: Vec<Request>, jobs: Option<u32>) -> Vec<Result<Answer, Error>> {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let jobs = jobs.map_or(processors, |jobs| jobs as usize).clamp(1, requests.len().max(1));
+        let (process, limits, scratch) = (&self.process, &self.limits, &self.scratch);
+        let next = AtomicUsize::new(0);
+        let answers: Vec<Mutex<Option<Result<Answer, WorkerError>>>> =
+            requests.iter().map(|_| Mutex::new(None)).collect();
+        std::thread::scope(|scope| {
+            for _ in 0..jobs {
+                scope.spawn(|| {
+                    while let Some((request, place)) = {
+                        let at = next.fetch_add(1, Ordering::Relaxed);
+                        requests.get(at).zip(answers.get(at))
+                    } {
+                        let answer = process.run(request, limits, scratch, |_| {});
+                        if let Ok(mut place) = place.lock() {
+                            *place = Some(answer);
+                        }
+                    }
+                });
+            }
+        });
+        let taken = answers.into_iter().map(|place| place.into_inner().ok().flatten());
+        taken.map(|answer| answer.map_or_else(|| Err(mismatch()), |answer| Ok(answer?))).collect()
     }
 
     pub fn finish(&self) {

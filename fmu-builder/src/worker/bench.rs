@@ -126,6 +126,8 @@ impl Bench {
             experiment: self.experiment,
             tolerance: None,
             outputs: Vec::new(),
+            output_names: Vec::new(),
+            discrete_outputs: Vec::new(),
         };
         let mut session = Session::open(&subject, reporter)?;
         let mut least = f64::INFINITY;

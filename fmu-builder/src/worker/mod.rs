@@ -1,7 +1,10 @@
 //! The worker: the child process in which foreign code runs. It answers one request and ends.
 
 mod bench;
+mod checks;
+mod guard;
 mod load;
+mod merge;
 mod probe;
 mod reference;
 mod session;
@@ -9,7 +12,7 @@ mod simulate;
 mod study;
 mod timing;
 
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, Value};
 use crate::lab::protocol::{self, Reporter, path};
 use fmu_runtime::plan::Plan;
 use fmu_runtime::resources::INNER;
@@ -33,12 +36,17 @@ pub struct Subject {
     pub tolerance: Option<f64>,
     /// Real outputs whose trajectories are compared; without any, the states are.
     pub outputs: Vec<u32>,
+    pub output_names: Vec<String>,
+    /// Outputs that are no Reals, with an example of their type.
+    pub discrete_outputs: Vec<(u32, Value)>,
 }
 
 #[derive(Serialize, Deserialize)]
 pub enum Request {
     Study(Box<Study>),
     Simulate(Box<Simulate>),
+    /// One plan on several runs, one after the other: not for FMUs of which a process may have one instance only.
+    SimulateAll(Vec<Simulate>),
     Bench(Box<Bench>),
 }
 
@@ -58,6 +66,7 @@ impl Request {
 pub enum Answer {
     Study(Box<Studied>),
     Simulate(Simulated),
+    SimulateAll(Vec<Simulated>),
     Bench(Measured),
 }
 
@@ -79,6 +88,14 @@ pub fn serve(request: &Path) -> ExitCode {
         Ok(match request {
             Request::Study(study) => Answer::Study(Box::new(study.answer(reporter)?)),
             Request::Simulate(simulate) => Answer::Simulate(simulate.answer(reporter)?),
+            Request::SimulateAll(all) => Answer::SimulateAll(
+                all.into_iter()
+                    .map(|simulate| {
+                        let failed = |why| Simulated { failed: Some(why), ..Simulated::default() };
+                        simulate.answer(reporter).unwrap_or_else(failed)
+                    })
+                    .collect(),
+            ),
             Request::Bench(bench) => Answer::Bench(bench.answer(reporter)?),
         })
     })

@@ -3,7 +3,7 @@
 //! States are perturbed one by one or, in a large model with a declared structure, in groups that should not meet.
 //! What is declared is checked, what is not declared is found.
 
-use super::session::{Session, expect, said};
+use super::session::{Session, said};
 use super::study::{Declared, StructureFound};
 use crate::structure::{Pattern, Variation};
 use fmu_runtime::plan::{Colour, Plan};
@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 
 /// Up to here every column is perturbed by itself; larger declared structures are checked by colours.
 pub const ONE_BY_ONE: usize = 600;
+
+/// Slopes and values below this are rounding of nothing: denormal numbers look like dependencies.
+pub const FLOOR: f64 = f64::MIN_POSITIVE / f64::EPSILON;
 
 /// Jacobian entries of one point, by place.
 pub type Entries = BTreeMap<(u32, u32), f64>;
@@ -24,6 +27,8 @@ pub struct Point {
     pub noise: BTreeMap<(u32, u32), f64>,
     /// On the run, or thrown beside it.
     pub on_run: bool,
+    /// Which discrete mode the model was in: the events before.
+    pub regime: u64,
 }
 
 /// Finds entries by perturbing states.
@@ -76,21 +81,24 @@ impl Prober {
             .ok_or_else(|| format!("the derivatives cannot be evaluated at t = {time}{}", said(&session.log)))
     }
 
-    /// Entries at states thrown around the present ones, if the model is defined there. Deterministic.
-    pub fn probe_beside(&mut self, session: &mut Session, seed: u64) -> Result<Option<Point>, String> {
+    /// Entries at states thrown around the present ones, if the model is defined there. Deterministic. No state is thrown further
+    /// than `reach` says: moving it may leave traces in a model that cannot save its state.
+    pub fn probe_beside(
+        &mut self,
+        session: &mut Session,
+        seed: u64,
+        reach: impl Fn(usize) -> f64,
+    ) -> Result<Option<Point>, String> {
         let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-        let x = session.x.iter().zip(&self.scale).map(|(x, scale)| {
+        let x = session.x.iter().zip(&self.scale).enumerate().map(|(i, (x, scale))| {
             random ^= random << 13;
             random ^= random >> 7;
             random ^= random << 17;
             let share = (random >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
-            x + 0.03 * share * x.abs().max(*scale)
+            x + share * (0.03 * x.abs().max(*scale)).min(reach(i))
         });
         let x: Vec<f64> = x.collect();
-        let point = self.probe_at(session, &x, false)?;
-        let (time, here) = (session.time, session.x.clone());
-        expect(session.place(time, &here, false), "fmi2SetContinuousStates", &session.log)?;
-        Ok(point)
+        self.probe_at(session, &x, false)
     }
 
     fn probe_at(&mut self, session: &mut Session, x: &[f64], on_run: bool) -> Result<Option<Point>, String> {
@@ -100,7 +108,10 @@ impl Prober {
         let mut f = vec![0.0; n];
         let mut entries = Entries::new();
         let mut noise = BTreeMap::new();
-        let mut evaluate = |x: &[f64], f: &mut [f64]| session.derivatives(time, x, false, f).is_usable();
+        // A number that is none tells as little as a refusal: it must not count as "nothing moved".
+        let mut evaluate = |x: &[f64], f: &mut [f64]| {
+            session.derivatives(time, x, false, f).is_usable() && f.iter().all(|f| f.is_finite())
+        };
         if n > 0 && !evaluate(x, &mut base) {
             return Ok(None);
         }
@@ -118,9 +129,12 @@ impl Prober {
                     break;
                 }
             }
+            if !usable {
+                return Ok(None);
+            }
             // A model with solvers of its own does not come back to exactly the same derivatives: that much
             // movement means nothing.
-            if g == 0 && usable {
+            if g == 0 {
                 let mut again = vec![0.0; n];
                 if evaluate(x, &mut again) {
                     for i in 0..n {
@@ -129,7 +143,7 @@ impl Prober {
                 }
             }
             let delta = |j: usize| shifted[j] - x[j];
-            let moved = |i: usize| usable && (f[i] - base[i]).abs() > unrest[i].max(1e-15 * base[i].abs());
+            let moved = |i: usize| (f[i] - base[i]).abs() > unrest[i].max(1e-15 * base[i].abs()).max(FLOOR);
             let rounding = |i: usize| f64::EPSILON * f[i].abs().max(base[i].abs()) + unrest[i];
             if self.one_by_one {
                 let j = group.columns[0] as usize;
@@ -155,7 +169,7 @@ impl Prober {
                 shifted[j as usize] = x[j as usize];
             }
         }
-        Ok(Some(Point { time, x: x.to_vec(), derivatives: base, entries, noise, on_run }))
+        Ok(Some(Point { time, x: x.to_vec(), derivatives: base, entries, noise, on_run, regime: 0 }))
     }
 
     /// Declared and found entries together.

@@ -6,7 +6,7 @@
 //! needs f and the Jacobian's entries, no dense output. Step ends are put on event times, and state events are
 //! located on the cubic through both ends, then approached with a step of their own.
 
-use super::session::{Session, expect};
+use super::session::{Session, Signals, expect};
 use fmu_runtime::jacobian::{Differentiator, Which};
 use fmu_runtime::lu::{Balance, Factors};
 use fmu_runtime::plan::Plan;
@@ -36,8 +36,11 @@ pub struct Reference {
     f_start: Vec<f64>,
     d: Vec<f64>,
     z: Vec<f64>,
-    /// State, time and step events so far.
+    /// State, time and step events so far, jumps of inputs included.
     pub events: u64,
+    /// Events after which the model may be another one: those above without the jumps of continuous inputs.
+    pub regime: u64,
+    names: Vec<String>,
     /// Steps that missed the tolerance at the shortest length.
     pub unresolved: u64,
 }
@@ -46,6 +49,8 @@ pub struct Reference {
 pub enum Halt {
     /// The model failed; the message is for the user.
     Model(String),
+    /// It answers with something that is no number.
+    NotANumber(String),
     OutOfTime,
 }
 
@@ -77,6 +82,8 @@ impl Reference {
             d: vec![0.0; n],
             z: vec![0.0; plan.events.indicators as usize],
             events: 0,
+            regime: 0,
+            names: plan.states.names.clone(),
             unresolved: 0,
         })
     }
@@ -89,6 +96,7 @@ impl Reference {
             }
             let time = session.time;
             if session.next_event <= time {
+                self.regime += 1;
                 self.event(session)?;
                 if session.next_event <= time {
                     session.next_event = f64::INFINITY; // it asks for the same instant again
@@ -108,7 +116,11 @@ impl Reference {
                 self.step(session, limit, jump)?
             };
             let asked = session.completed_step()?;
-            if located || asked || session.time >= session.next_event || (jump && session.time >= limit) {
+            let jumped = jump && session.time >= limit;
+            let own = located || asked || session.time >= session.next_event;
+            if own || jumped {
+                let changed = |signals: &Signals| signals.changes.contains(&limit);
+                self.regime += u64::from(own || session.signals.as_ref().is_some_and(changed));
                 self.event(session)?;
             }
         }
@@ -124,11 +136,18 @@ impl Reference {
     }
 
     /// Some indicator has another sign than at the last step's end; otherwise the new ones count.
-    fn crossed(&mut self, session: &mut Session) -> Result<bool, String> {
+    fn crossed(&mut self, session: &mut Session) -> Result<bool, Halt> {
         if self.z.is_empty() {
             return Ok(false);
         }
         expect(session.inner.get_event_indicators(&mut self.z), "fmi2GetEventIndicators", &session.log)?;
+        if let Some(i) = self.z.iter().position(|z| z.is_nan()) {
+            return Err(Halt::NotANumber(format!(
+                "event indicator {} is NaN at t = {}; check the model there",
+                i + 1,
+                session.time
+            )));
+        }
         let crossed = session.z.iter().zip(&self.z).any(|(before, after)| (*before > 0.0) != (*after > 0.0));
         if !crossed {
             std::mem::swap(&mut session.z, &mut self.z);
@@ -144,7 +163,8 @@ impl Reference {
         let status = session.derivatives(time, &start, false, &mut f_start);
         expect(status, "fmi2GetDerivatives", &session.log)?;
         if let Some(i) = f_start.iter().position(|f| !f.is_finite()) {
-            return Err(Halt::Model(format!("derivative {} is {} at t = {time}", i + 1, f_start[i])));
+            let message = format!("the derivative of {} is {} at t = {time}", self.names[i], f_start[i]);
+            return Err(if f_start[i].is_nan() { Halt::NotANumber(message) } else { Halt::Model(message) });
         }
         self.differentiator
             .refresh(

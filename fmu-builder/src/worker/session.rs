@@ -3,11 +3,12 @@
 //! Every failure becomes a sentence for the user; the FMU's own last messages are part of it.
 
 use super::Subject;
+use super::guard::check_buffers;
 use super::load::load;
 use crate::experiment::{Column, Experiment, Signal, Value};
 use crate::inputs::InputTable;
 use crate::lab::Reporter;
-use fmu_runtime::fmi::{EventInfo, Fmu2, Instantiation, Kind, LoadError, Log};
+use fmu_runtime::fmi::{EventInfo, Fmu2, Instantiation, Kind, LoadError, Log, SavedState};
 use fmu_runtime::platform;
 use fmu_runtime::resources;
 use fmu_runtime::status::Status;
@@ -24,6 +25,8 @@ pub struct Session {
     pub next_event: f64,
     completed_step_needed: bool,
     max_iterations: u32,
+    /// The FMU can save and restore its state; false from the first failure on.
+    can_save: bool,
 }
 
 /// The inputs of a run, bound to the FMU's inputs.
@@ -33,6 +36,8 @@ pub struct Signals {
     held: Vec<(Column, usize)>,
     /// Where inputs jump, ascending.
     pub events: Vec<f64>,
+    /// Where held ones among them change: these are events of the model too.
+    pub changes: Vec<f64>,
     references: Vec<u32>,
     values: Vec<f64>,
 }
@@ -144,10 +149,12 @@ impl Session {
             next_event: f64::INFINITY,
             completed_step_needed: subject.plan.model.completed_step_needed,
             max_iterations: subject.plan.events.max_iterations,
+            can_save: subject.plan.model.can_get_and_set_state,
         };
         reporter.phase("fmi2NewDiscreteStates");
         session.settle()?;
         reporter.phase("fmi2GetContinuousStates");
+        check_buffers(&mut session)?;
         session.read_states()?;
         reporter.phase("fmi2GetDerivatives");
         Ok(session)
@@ -192,6 +199,27 @@ impl Session {
             expect(self.inner.get_event_indicators(&mut self.z), "fmi2GetEventIndicators", &self.log)?;
         }
         Ok(())
+    }
+
+    /// Do something that may leave traces in the model, and restore it, if the FMU can save its state.
+    pub fn aside<T>(&mut self, work: impl FnOnce(&mut Session) -> Result<T, String>) -> Result<T, String> {
+        let mut saved = SavedState::empty();
+        self.can_save = self.can_save && self.inner.get_fmu_state(&mut saved).is_usable();
+        let result = work(self);
+        if self.can_save {
+            self.can_save = self.inner.set_fmu_state(&saved).is_usable();
+        }
+        let _ = self.inner.free_fmu_state(&mut saved);
+        if result.is_ok() {
+            let (time, x) = (self.time, self.x.clone());
+            expect(self.place(time, &x, false), "fmi2SetContinuousStates", &self.log)?;
+        }
+        result
+    }
+
+    /// The state can be saved and restored.
+    pub fn can_save(&self) -> bool {
+        self.can_save
     }
 
     /// Put the FMU at (t, x) with the inputs of t; `before` takes the value before a jump at t.
@@ -242,6 +270,7 @@ impl Signals {
         let held_columns: Vec<usize> = held.iter().map(|(_, index)| *index).collect();
         Some(Signals {
             events: table.event_times(&held_columns),
+            changes: table.change_times(&held_columns),
             references: continuous.iter().map(|(reference, _)| *reference).collect(),
             values: vec![0.0; continuous.len()],
             table,

@@ -3,6 +3,7 @@
 
 use super::Subject;
 use super::session::{self, Signals, instantiate, said};
+use super::study::number;
 use crate::experiment::Value;
 use crate::lab::Reporter;
 use fmu_runtime::instance::Instance;
@@ -23,6 +24,8 @@ pub struct Simulate {
 pub struct Simulated {
     /// The watched quantities at the start and at each recorded point that was reached.
     pub trajectory: Vec<Vec<f64>>,
+    /// The outputs that are no Reals at the same points.
+    pub discrete: Vec<Vec<i64>>,
     /// The step that failed, and why.
     pub failed: Option<String>,
     pub events: u64,
@@ -57,7 +60,11 @@ impl Simulate {
             return fail("fmi2ExitInitializationMode");
         }
         reporter.phase("a trial run (fmi2GetDerivatives)");
-        let mut result = Simulated { trajectory: vec![self.watch(&mut instance)], ..Simulated::default() };
+        let mut result = Simulated {
+            trajectory: vec![self.watch(&mut instance)],
+            discrete: vec![self.discrete(&mut instance)],
+            ..Simulated::default()
+        };
         let step = plan.step.h * plan.step.substeps as f64;
         let mut times = Vec::with_capacity(self.steps.min(2_000_000) as usize);
         for k in 0..self.steps {
@@ -76,11 +83,16 @@ impl Simulate {
             }
             if (k + 1) % self.every == 0 {
                 let watched = self.watch(&mut instance);
-                if watched.iter().any(|value| !value.is_finite()) {
-                    result.failed = Some(format!("an output is not a number at t = {}", time + step));
+                if let Some(i) = watched.iter().position(|value| !value.is_finite()) {
+                    let names = match self.subject.outputs.is_empty() {
+                        true => &plan.states.names,
+                        false => &self.subject.output_names,
+                    };
+                    result.failed = Some(format!("{} is {} at t = {}", names[i], watched[i], time + step));
                     break;
                 }
                 result.trajectory.push(watched);
+                result.discrete.push(self.discrete(&mut instance));
             }
             if k % 1024 == 0 {
                 reporter.progress(k as f64 / self.steps as f64);
@@ -91,6 +103,22 @@ impl Simulate {
         result.quantiles = quantiles(&times);
         result.step_times = thin(times);
         Ok(result)
+    }
+
+    fn discrete(&self, instance: &mut Instance) -> Vec<i64> {
+        let outputs = self.subject.discrete_outputs.iter();
+        let values = outputs.map(|(reference, kind)| {
+            let mut value = [0];
+            let (status, value) = match kind {
+                Value::Boolean(_) => {
+                    (instance.get_boolean(&[*reference], &mut value), Value::Boolean(value[0] != 0))
+                }
+                Value::Text(_) => return number(instance.text(*reference).map(Value::Text)),
+                _ => (instance.get_integer(&[*reference], &mut value), Value::Integer(value[0])),
+            };
+            number(status.is_usable().then_some(value))
+        });
+        values.collect()
     }
 
     fn watch(&self, instance: &mut Instance) -> Vec<f64> {

@@ -3,7 +3,8 @@
 //! Structure and Jacobians are taken by `probe` at several points of the run and at points thrown around them.
 
 use super::Subject;
-use super::probe::{ONE_BY_ONE, Prober};
+use super::checks;
+use super::probe::{Point, Prober};
 use super::reference::{Halt, Reference};
 use super::session::{Session, expect, said};
 use super::timing;
@@ -30,17 +31,24 @@ pub struct Study {
     pub patience: f64,
     /// Variables whose value after initialisation is asked for, with an example of their type.
     pub ask: Vec<(u32, Value)>,
+    /// The description says that a derivative depends on time.
+    pub time_declared: bool,
+    /// Check directional derivatives and measure what calls cost; one run of a model is enough for that.
+    pub thorough: bool,
 }
 
 /// What modelDescription.xml says of one derivative: (state, its slope is constant).
 pub type Declared = Option<Vec<(u32, bool)>>;
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Studied {
     /// Entries (row, column, constant), ascending.
     pub entries: Vec<(u32, u32, bool)>,
     pub structure: StructureFound,
+    /// Along the run, in order of time.
     pub samples: Vec<Sample>,
+    /// At states thrown beside the run.
+    pub beside: Vec<Sample>,
     /// Largest |x| on the run, per state.
     pub magnitudes: Vec<f64>,
     /// Seconds of one evaluation: set states, get derivatives.
@@ -52,7 +60,13 @@ pub struct Studied {
     /// Trajectories at the start and at each grid point that was reached, one row per point.
     pub times: Vec<f64>,
     pub trajectory: Vec<Vec<f64>>,
+    /// The outputs that are no Reals at the same points.
+    pub discrete: Vec<Vec<i64>>,
     pub events: u64,
+    /// f does not depend on time between events: not declared, and not seen at any sample.
+    pub time_invariant: bool,
+    /// fmi2GetReal answers with values of the last evaluation, not of the last fmi2SetContinuousStates.
+    pub outputs_need_evaluation: bool,
     /// Why the run ended before the last grid point.
     pub halted: Option<String>,
     /// What `ask` asked for; `None` where the FMU does not tell.
@@ -78,20 +92,32 @@ pub struct Sample {
     pub derivatives: Vec<f64>,
     /// Aligned with `Studied::entries`.
     pub jacobian: Vec<f64>,
+    /// The discrete mode: events before this point that may have made another model of it. A Jacobian is not kept from one to the next.
+    pub regime: u64,
 }
 
 impl Study {
     pub fn answer(self, reporter: &mut Reporter) -> Result<Studied, String> {
         let begin = Instant::now();
+        let model = &self.subject.plan.model;
+        let mut prober = Prober::new(&self.subject.plan, &self.declared);
+        let mut points = Vec::new();
+        // A model that cannot save its state is thrown beside its start in an instance of its own, and beside its run only
+        // at the end: a Dymola engine sits on another branch of its loop after its states were moved by 3 % and back.
+        if !model.can_get_and_set_state && !model.instantiate_only_once {
+            let mut other = Session::open(&self.subject, reporter)?;
+            self.refuse_bad_start(&mut other)?;
+            points.extend(prober.probe_beside(&mut other, 1, |_| f64::INFINITY)?);
+        }
         let mut session = Session::open(&self.subject, reporter)?;
-        let n = session.x.len();
         self.refuse_bad_start(&mut session)?;
         let told = self.ask.iter().map(|(reference, kind)| tell(&mut session, *reference, kind)).collect();
-        let mut prober = Prober::new(&self.subject.plan, &self.declared);
 
         // The structure at the start decides how the run is made; more points refine it.
-        let mut points = vec![prober.probe(&mut session)?];
-        points.extend(prober.probe_beside(&mut session, 1)?);
+        points.push(session.aside(|session| prober.probe(session))?);
+        if session.can_save() {
+            points.extend(session.aside(|session| prober.probe_beside(session, 1, |_| f64::INFINITY))?);
+        }
         let pattern = prober.pattern(&points);
         let mut plan = self.subject.plan.clone();
         (plan.jacobian, plan.elimination) =
@@ -101,24 +127,28 @@ impl Study {
         let deadline = begin + Duration::from_secs_f64(self.patience);
         let mut run = Reference::new(&plan, self.tolerance, span, deadline)?;
         let mut times = vec![session.time];
-        let mut trajectory = vec![self.watch(&mut session)?];
+        let (first, first_discrete) = self.watch(&mut session)?;
+        let (mut trajectory, mut discrete) = (vec![first], vec![first_discrete]);
         let mut magnitudes: Vec<f64> = session.x.iter().map(|x| x.abs()).collect();
         let affordable =
             (SAMPLE_EVALUATIONS / prober.cost().max(1)).min(SAMPLE_ENTRIES / pattern.len().max(1));
         let wanted = self.samples.min(affordable.max(2)).max(2);
-        let mut halted = None;
-        let mut events_seen = 0;
+        let (mut halted, mut is_dead) = (None, false);
+        let (mut notes, mut time_invariant) = (Vec::new(), !self.time_declared);
+        let (mut events_seen, mut before) = (0, session.x.clone());
         reporter.phase("the accurate run (fmi2GetDerivatives)");
         for (i, &target) in self.grid.iter().enumerate() {
             reporter.progress(i as f64 / self.grid.len() as f64);
+            before.copy_from_slice(&session.x);
             match run.advance(&mut session, target) {
                 Ok(()) => {}
                 Err(Halt::OutOfTime) => {
                     halted = Some(format!("it took too long after t = {}", session.time));
                     break;
                 }
+                Err(Halt::NotANumber(message)) => return Err(message),
                 Err(Halt::Model(message)) => {
-                    halted = Some(message);
+                    (halted, is_dead) = (Some(message), true);
                     break;
                 }
             }
@@ -126,61 +156,109 @@ impl Study {
                 *magnitude = magnitude.max(x.abs());
             }
             times.push(target);
-            trajectory.push(self.watch(&mut session)?);
+            let (values, steady) = self.watch(&mut session)?;
+            trajectory.push(values);
+            discrete.push(steady);
             // Samples are spread evenly, and taken after events too, where the model may be another one.
             let due = (i + 1) * wanted / self.grid.len() > i * wanted / self.grid.len();
             let after_event = run.events > events_seen && points.len() < 2 * wanted;
             events_seen = run.events;
             if due || after_event {
-                points.push(prober.probe(&mut session)?);
-                if points.len() % 4 == 2 && affordable > 40 {
-                    points.extend(prober.probe_beside(&mut session, points.len() as u64)?);
+                let beside = points.len() % 4 == 2 && affordable > 40 && session.can_save();
+                let h = self.subject.plan.step.h;
+                let (mut taken, ignores) = session.aside(|session| {
+                    let mut taken = vec![prober.probe(session)?];
+                    let ignores = !time_invariant || checks::ignores_time(session, h)?;
+                    if beside {
+                        taken.extend(prober.probe_beside(session, points.len() as u64, |_| f64::INFINITY)?);
+                    }
+                    Ok((taken, ignores))
+                })?;
+                time_invariant &= ignores;
+                taken.iter_mut().for_each(|point| point.regime = run.regime);
+                if !self.goes_on(&mut session, &taken[0])? {
+                    notes.push(format!(
+                        "the model does not come back to its derivatives after it was probed at t = {}: it keeps traces of \
+                         earlier evaluations",
+                        session.time
+                    ));
                 }
+                points.append(&mut taken);
             }
         }
-        let mut notes = Vec::new();
         if run.unresolved > 0 {
             notes.push(format!(
                 "{} steps of the accurate run missed their tolerance: the model is not smooth there",
                 run.unresolved
             ));
         }
+        notes.dedup_by(|a, b| a.len() == b.len()); // once is enough
+        // What follows may disturb the model: its run is over. An instance that has failed is not asked any more.
+        let mut live = match is_dead {
+            false => Some(session),
+            true if model.instantiate_only_once => None,
+            true => Some(Session::open(&self.subject, reporter)?),
+        };
+        let (mut wrong_directional, mut waits, mut measured) = (None, false, (0.0, None));
+        if let Some(session) = &mut live {
+            if !model.can_get_and_set_state && !is_dead {
+                for seed in 2..5 {
+                    let reach = |i: usize| 2.0 * (session.x[i] - before[i]).abs();
+                    let reach: Vec<f64> = (0..before.len()).map(reach).collect();
+                    let thrown = prober.probe_beside(session, seed, |i| reach[i])?;
+                    points.extend(thrown.map(|point| Point { regime: run.regime, ..point }));
+                }
+            }
+            if self.thorough {
+                if model.provides_directional_derivative {
+                    wrong_directional = checks::wrong_directional(&self.subject, session, &mut prober)?;
+                }
+                waits = checks::outputs_wait(&self.subject, session)?;
+                measured = timing::measure(session, &self.subject.plan, prober.pattern(&points).len())?;
+            }
+        }
         let pattern = prober.pattern(&points);
         let (structure, entries) = prober.verdict(&pattern, &points);
-        let wrong_directional = match self.subject.plan.model.provides_directional_derivative {
-            true => self.check_directional(&mut session, &mut prober)?,
-            false => None,
-        };
-        let (evaluation_time, directional_time) =
-            timing::measure(&mut session, &self.subject.plan, entries.len())?;
-        let usable = self.subject.plan.model.provides_directional_derivative && wrong_directional.is_none();
-        Ok(Studied {
-            samples: points
+        let usable = model.provides_directional_derivative && wrong_directional.is_none();
+        let sample = |point: &Point| Sample {
+            time: point.time,
+            x: point.x.clone(),
+            derivatives: point.derivatives.clone(),
+            jacobian: entries
                 .iter()
-                .filter(|point| point.on_run)
-                .map(|point| Sample {
-                    time: point.time,
-                    x: point.x.clone(),
-                    derivatives: point.derivatives.clone(),
-                    jacobian: entries
-                        .iter()
-                        .map(|&(row, col, _)| point.entries.get(&(row, col)).copied().unwrap_or(0.0))
-                        .collect(),
-                })
+                .map(|&(row, col, _)| point.entries.get(&(row, col)).copied().unwrap_or(0.0))
                 .collect(),
-            entries,
+            regime: point.regime,
+        };
+        Ok(Studied {
+            samples: points.iter().filter(|point| point.on_run).map(sample).collect(),
+            beside: points.iter().filter(|point| !point.on_run).map(sample).collect(),
+            entries: entries.clone(),
             structure,
+            directional_time: measured.1.filter(|_| usable && !magnitudes.is_empty()),
             magnitudes,
-            evaluation_time,
-            directional_time: directional_time.filter(|_| usable && n > 0),
+            evaluation_time: measured.0,
             wrong_directional,
             times,
             trajectory,
+            discrete,
             events: run.events,
+            time_invariant,
+            outputs_need_evaluation: waits,
             halted,
             told,
             notes,
         })
+    }
+
+    /// True if the derivatives are again those that the probed point had: the run goes on as if nothing had happened.
+    fn goes_on(&self, session: &mut Session, point: &Point) -> Result<bool, String> {
+        let (time, x) = (session.time, session.x.clone());
+        let mut f = vec![0.0; x.len()];
+        expect(session.derivatives(time, &x, false, &mut f), "fmi2GetDerivatives", &session.log)?;
+        let size = f.iter().fold(0.0, |size, f| f64::max(size, f.abs()));
+        let near = |(now, then): (&f64, &f64)| (now - then).abs() <= 1e-6 * then.abs() + 1e-9 * size;
+        Ok(f.iter().zip(&point.derivatives).all(near))
     }
 
     fn refuse_bad_start(&self, session: &mut Session) -> Result<(), String> {
@@ -195,6 +273,12 @@ impl Study {
         let (time, x) = (session.time, session.x.clone());
         let status = session.derivatives(time, &x, false, &mut f);
         expect(status, "fmi2GetDerivatives", &session.log)?;
+        if let Some(i) = session.z.iter().position(|z| z.is_nan()) {
+            return Err(format!(
+                "event indicator {} is NaN at the start (t = {time}); check the model there",
+                i + 1
+            ));
+        }
         if let Some(i) = f.iter().position(|f| !f.is_finite()) {
             return Err(format!(
                 "the derivative of {} is {} at the start (t = {}){}; check the model's parameters and start \
@@ -208,62 +292,39 @@ impl Study {
         Ok(())
     }
 
-    /// The watched quantities now.
-    fn watch(&self, session: &mut Session) -> Result<Vec<f64>, String> {
+    /// The watched quantities now: Reals, and what is none. Outputs are read after an evaluation: some tools compute them there.
+    fn watch(&self, session: &mut Session) -> Result<(Vec<f64>, Vec<i64>), String> {
         let (time, x) = (session.time, session.x.clone());
-        expect(session.place(time, &x, false), "fmi2SetContinuousStates", &session.log)?;
+        let mut f = vec![0.0; x.len()];
+        expect(session.derivatives(time, &x, false, &mut f), "fmi2GetDerivatives", &session.log)?;
+        let discrete = self.subject.discrete_outputs.iter();
+        let discrete = discrete.map(|(reference, kind)| number(tell(session, *reference, kind))).collect();
         if self.subject.outputs.is_empty() {
-            return Ok(x);
+            return Ok((x, discrete));
         }
         let mut values = vec![0.0; self.subject.outputs.len()];
         expect(session.inner.get_real(&self.subject.outputs, &mut values), "fmi2GetReal", &session.log)?;
-        Ok(values)
+        if let Some(i) = values.iter().position(|value| !value.is_finite()) {
+            return Err(format!(
+                "the output {} is {} at t = {time}; check the model there, or end the run before with --stop",
+                self.subject.output_names[i], values[i]
+            ));
+        }
+        Ok((values, discrete))
     }
+}
 
-    /// Compare directional derivatives at the run's end with differences; the first wrong one is told.
-    fn check_directional(
-        &self,
-        session: &mut Session,
-        prober: &mut Prober,
-    ) -> Result<Option<String>, String> {
-        let states = &self.subject.plan.states;
-        let n = session.x.len();
-        if n == 0 || states.references.len() != n || states.derivative_references.len() != n {
-            return Ok(None);
+/// A value that is no Real as a number that is equal where the values are: a text by its hash (FNV-1a).
+pub fn number(value: Option<Value>) -> i64 {
+    match value {
+        Some(Value::Integer(value)) => i64::from(value),
+        Some(Value::Boolean(value)) => i64::from(value),
+        Some(Value::Text(text)) => {
+            let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+            text.bytes().fold(0xcbf2_9ce4_8422_2325, mix) as i64
         }
-        let point = prober.probe(session)?;
-        let (time, x) = (session.time, session.x.clone());
-        expect(session.place(time, &x, false), "fmi2SetContinuousStates", &session.log)?;
-        let mut f = vec![0.0; n];
-        expect(session.inner.get_derivatives(&mut f), "fmi2GetDerivatives", &session.log)?;
-        let mut result = vec![0.0; n];
-        // Columns spread over the model: all of a small one.
-        let stride = n.div_ceil(ONE_BY_ONE);
-        for column in (0..n).step_by(stride) {
-            let reference = [states.references[column]];
-            let unknowns = &states.derivative_references;
-            let status = session.inner.directional_derivative(unknowns, &reference, &[1.0], &mut result);
-            if !status.is_usable() {
-                let name = &states.names[column];
-                return Ok(Some(format!("with respect to {name}: the call returns {}", status.name())));
-            }
-            let size = result.iter().fold(0.0, |size, value| f64::max(size, value.abs()));
-            for (row, &said) in result.iter().enumerate() {
-                let place = (row as u32, column as u32);
-                let found = point.entries.get(&place).copied().unwrap_or(0.0);
-                let noise = point.noise.get(&place).copied().unwrap_or(0.0);
-                // Differences of a curved function are off by a share of themselves; a wrong formula is off by more.
-                let off = (said - found).abs();
-                if !said.is_finite() || off > 0.05 * said.abs().max(found.abs()) + 100.0 * noise + 1e-6 * size
-                {
-                    return Ok(Some(format!(
-                        "of der({}) with respect to {}: it says {said:.6e}, differences say {found:.6e}",
-                        states.names[row], states.names[column]
-                    )));
-                }
-            }
-        }
-        Ok(None)
+        Some(Value::Real(value)) => value.to_bits() as i64,
+        None => i64::MIN,
     }
 }
 

@@ -1,0 +1,90 @@
+//! The invented scenarios, studied side by side.
+//!
+//! Each is a run of its own in a worker of its own: a scenario that crashes the model costs nothing but itself. The result does not depend
+//! on how many of them run at a time.
+
+use crate::experiment::{self, Exploration, Extent, Ranges, Scenario};
+use crate::lab::Lab;
+use crate::options::Options;
+use crate::source::Source;
+use crate::worker::{Studied, Study};
+
+/// Samples along a scenario: there are several scenarios.
+const SAMPLES: usize = 8;
+/// Share of the time limit that one of them may take.
+const PATIENCE: f64 = 0.1;
+/// A run that ends before this share of it tells too little.
+const LEAST: f64 = 0.25;
+
+/// What the scenarios showed.
+#[derive(Default)]
+pub struct Scenarios {
+    /// Those that could be run, with the steps that were reached.
+    pub runs: Vec<(Scenario, Studied)>,
+    /// Those that could not, and why.
+    pub left_out: Vec<String>,
+    /// The range of each input, and where it comes from.
+    pub ranges: Vec<String>,
+    /// Inputs that nothing moved, and why.
+    pub unmoved: Vec<String>,
+}
+
+/// Invent scenarios around the given study and run each accurately. `step`: the communication step.
+pub fn study_scenarios(source: &Source, options: &Options, given: &Study, step: f64, lab: &Lab) -> Scenarios {
+    let ranges = options.run.ranges.iter().map(|range| (range.name.clone(), range.low, range.high));
+    let ranges = Ranges(ranges.collect());
+    let states = given.subject.plan.states.names.len();
+    let extent = extent(states, step, given, options.run.explore);
+    let base = &given.subject.experiment;
+    let Exploration { scenarios, ranges, unmoved } =
+        experiment::explore(&source.description, base, &ranges, extent);
+    let studies = scenarios.iter().map(|scenario| study_of(given, scenario, step)).collect();
+    let answers = lab.study_all(studies, options.limits.jobs);
+    let mut found = Scenarios { ranges, unmoved, ..Scenarios::default() };
+    for (mut scenario, answer) in scenarios.into_iter().zip(answers) {
+        match answer {
+            Ok(studied) => {
+                let reached = studied.times.len().saturating_sub(1) as u64;
+                if (reached as f64) < LEAST * scenario.steps as f64 {
+                    let why = studied.halted.as_deref().unwrap_or("it ended early");
+                    found.left_out.push(format!("{}: {why}", scenario.name));
+                    continue;
+                }
+                scenario.steps = reached;
+                found.runs.push((scenario, studied));
+            }
+            Err(why) => found.left_out.push(format!("{}: {why}", scenario.name)),
+        }
+    }
+    found
+}
+
+/// As long as a model of this size can afford; every communication step is compared.
+fn extent(states: usize, step: f64, given: &Study, count: Option<u32>) -> Extent {
+    let (steps, most) = match states {
+        0..=30 => (400, usize::MAX),
+        31..=100 => (200, usize::MAX),
+        101..=1000 => (60, 4),
+        _ => (20, 2),
+    };
+    // Not longer than what was asked for.
+    let span = given.subject.experiment.stop - given.subject.experiment.start;
+    let steps = (span / step * (1.0 + 1e-9)).floor().min(steps as f64).max(1.0) as u64;
+    let count = match count {
+        Some(count) => Some(count as usize),
+        None => (most < usize::MAX).then_some(most),
+    };
+    Extent { step, steps, count }
+}
+
+fn study_of(given: &Study, scenario: &Scenario, step: f64) -> Study {
+    let mut study = given.clone();
+    let start = scenario.experiment.start;
+    study.grid = (1..=scenario.steps).map(|k| start + k as f64 * step).collect();
+    study.subject.experiment = scenario.experiment.clone();
+    study.samples = SAMPLES;
+    study.patience = PATIENCE / 0.5 * given.patience;
+    study.ask = Vec::new();
+    study.thorough = false;
+    study
+}
