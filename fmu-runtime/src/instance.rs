@@ -367,9 +367,17 @@ impl Instance {
         self.integrator.live.time
     }
 
-    /// Events handled, and communication steps that put one off.
-    pub fn event_counts(&self) -> (u64, u64) {
-        (self.integrator.live.events, self.integrator.live.carried_events)
+    /// What was counted since initialisation.
+    pub fn counters(&self) -> Counters {
+        let live = &self.integrator.live;
+        Counters {
+            events: live.events,
+            carried_events: live.carried_events,
+            evaluations: live.evaluations,
+            renewals: live.renewals,
+            outside_plan: live.outside_plan,
+            plan_defect: live.plan_defect,
+        }
     }
 
     /// The continuous states at the last communication point.
@@ -389,6 +397,21 @@ impl Instance {
     pub fn poisoned(&self) -> bool {
         self.phase == Phase::Fatal
     }
+}
+
+/// Counts since initialisation, and the watch's last value.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counters {
+    pub events: u64,
+    /// Internal steps that ended with an event put off to the next.
+    pub carried_events: u64,
+    /// Evaluations of the model, directional derivatives included.
+    pub evaluations: u64,
+    /// Steps done again with a new Jacobian because the watch spoke.
+    pub renewals: u64,
+    /// Steps in which it spoke and could not be satisfied.
+    pub outside_plan: u64,
+    pub plan_defect: f64,
 }
 
 impl Drop for Instance {

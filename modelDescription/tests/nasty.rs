@@ -211,8 +211,11 @@ fn states_are_found_where_they_can_be() {
     assert_eq!(written.states().len(), 2, "a state without a name cannot be written");
 
     let model = load("derivatives_missing");
-    let states: Vec<_> = model.states().iter().map(|s| (s.derivative, s.state)).collect();
-    assert_eq!(states, [(1, Some(0)), (2, Some(3))], "not the derivative of an input");
+    assert_eq!(
+        model.states().len(),
+        0,
+        "what is not listed is no state: inline-integrated models are exported so"
+    );
     assert_eq!(variable(&load("derivative_wrong"), "c").derivative, Some(0), "by name");
 }
 

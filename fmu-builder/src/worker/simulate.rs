@@ -30,6 +30,15 @@ pub struct Simulated {
     pub failed: Option<String>,
     pub events: u64,
     pub carried_events: u64,
+    /// Evaluations of the model in a communication step: on average, and at most.
+    pub evaluations: f64,
+    pub worst_evaluations: u64,
+    /// The watch's value: what 99 of 100 communication steps stay below, and the largest since the point before, for each recorded point.
+    pub defect: f64,
+    pub defects: Vec<f64>,
+    /// Steps that it had done again with a new Jacobian, and steps that could not be mended.
+    pub renewals: u64,
+    pub outside: u64,
     /// Wall-clock seconds of the steps, ascending; a run with many steps keeps the slowest and an even choice.
     pub step_times: Vec<f64>,
     /// Median, 99.9 % and longest of all of them.
@@ -67,6 +76,8 @@ impl Simulate {
         };
         let step = plan.step.h * plan.step.substeps as f64;
         let mut times = Vec::with_capacity(self.steps.min(2_000_000) as usize);
+        let begin_counters = instance.counters();
+        let (mut before, mut watched_steps, mut largest) = (begin_counters, Vec::new(), 0.0);
         for k in 0..self.steps {
             let time = experiment.start + k as f64 * step;
             if let Some(signals) = &mut signals {
@@ -81,7 +92,14 @@ impl Simulate {
                 result.failed = Some(why);
                 break;
             }
+            let now = instance.counters();
+            result.worst_evaluations = result.worst_evaluations.max(now.evaluations - before.evaluations);
+            before = now;
+            watched_steps.push(now.plan_defect);
+            largest = f64::max(largest, now.plan_defect);
             if (k + 1) % self.every == 0 {
+                result.defects.push(largest);
+                largest = 0.0;
                 let watched = self.watch(&mut instance);
                 if let Some(i) = watched.iter().position(|value| !value.is_finite()) {
                     let names = match self.subject.outputs.is_empty() {
@@ -98,7 +116,13 @@ impl Simulate {
                 reporter.progress(k as f64 / self.steps as f64);
             }
         }
-        (result.events, result.carried_events) = instance.event_counts();
+        let counted = instance.counters();
+        (result.events, result.carried_events) = (counted.events, counted.carried_events);
+        (result.renewals, result.outside) = (counted.renewals, counted.outside_plan);
+        result.evaluations =
+            (counted.evaluations - begin_counters.evaluations) as f64 / times.len().max(1) as f64;
+        watched_steps.sort_by(f64::total_cmp);
+        result.defect = watched_steps.get(watched_steps.len() * 99 / 100).copied().unwrap_or(0.0);
         times.sort_by(f64::total_cmp);
         result.quantiles = quantiles(&times);
         result.step_times = thin(times);

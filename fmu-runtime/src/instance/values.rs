@@ -82,7 +82,7 @@ impl Instance {
     /// A String of the inner FMU, for callers in Rust.
     pub fn text(&mut self, reference: u32) -> Option<String> {
         self.string.find(reference)?;
-        self.integrator.inner.copy_string(reference).map(|text| text.to_string_lossy().into_owned())
+        self.integrator.model.copy_string(reference).map(|text| text.to_string_lossy().into_owned())
     }
 
     /// Read from the inner FMU in one call, or one by one where diagnostics of our own are among them.
