@@ -39,7 +39,7 @@ pub fn study_scenarios(source: &Source, options: &Options, given: &Study, step: 
     let Exploration { scenarios, ranges, unmoved } =
         experiment::explore(&source.description, base, &ranges, extent);
     let studies = scenarios.iter().map(|scenario| study_of(given, scenario, step)).collect();
-    let answers = lab.study_all(studies, options.limits.jobs);
+    let answers = lab.study_all(studies);
     let mut found = Scenarios { ranges, unmoved, ..Scenarios::default() };
     for (mut scenario, answer) in scenarios.into_iter().zip(answers) {
         match answer {

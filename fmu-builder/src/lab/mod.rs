@@ -58,12 +58,11 @@ impl Lab {
         }
     }
 
-    /// Several runs side by side, at most `jobs` at a time; None: as many as there are processors. The answers come in the order of
-    /// the studies.
-    pub fn study_all(&self, studies: Vec<Study>, jobs: Option<u32>) -> Vec<Result<Studied, Error>> {
+    /// Several runs side by side, as many at a time as the limits say. The answers come in the order of the studies.
+    pub fn study_all(&self, studies: Vec<Study>) -> Vec<Result<Studied, Error>> {
         self.progress.stage("studying invented runs");
         let requests = studies.into_iter().map(|study| Request::Study(Box::new(study))).collect();
-        let answers = self.ask_all(requests, jobs).into_iter();
+        let answers = self.ask_all(requests).into_iter();
         answers
             .map(|answer| match answer? {
                 Answer::Study(studied) => Ok(*studied),
@@ -73,12 +72,7 @@ impl Lab {
     }
 
     /// One plan on several runs, in one process where the FMU allows it to be instantiated again.
-    pub fn simulate_all(
-        &self,
-        what: &str,
-        runs: Vec<Simulate>,
-        jobs: Option<u32>,
-    ) -> Vec<Result<Simulated, Error>> {
+    pub fn simulate_all(&self, what: &str, runs: Vec<Simulate>) -> Vec<Result<Simulated, Error>> {
         let count = runs.len();
         if runs.iter().all(|run| !run.subject.plan.model.instantiate_only_once) {
             match self.ask(what, Request::SimulateAll(runs.clone())) {
@@ -91,7 +85,7 @@ impl Lab {
         }
         self.progress.stage(what);
         let requests = runs.into_iter().map(|run| Request::Simulate(Box::new(run))).collect();
-        let answers = self.ask_all(requests, jobs).into_iter();
+        let answers = self.ask_all(requests).into_iter();
         answers
             .map(|answer| match answer? {
                 Answer::Simulate(simulated) => Ok(simulated),
@@ -109,19 +103,14 @@ impl Lab {
 
     fn ask(&self, stage: &str, request: Request) -> Result<Answer, Error> {
         self.progress.stage(stage);
-        let limits = process::Limits {
-            time: Duration::from_secs_f64(self.limits.time.min(1e6)),
-            memory: self.limits.memory,
-            writable: self.limits.sandbox.then(|| vec![request.resources()]),
-        };
         let watch = |fraction| self.progress.fraction(fraction);
-        Ok(self.process.run(&request, &limits, &self.scratch, watch)?)
+        Ok(self.process.run(&request, &process_limits(&self.limits, &request), &self.scratch, watch)?)
     }
 
     /// Ask as many workers at a time as there may be; each takes the next request that is left.
-    fn ask_all(&self, requests: Vec<Request>, jobs: Option<u32>) -> Vec<Result<Answer, Error>> {
+    fn ask_all(&self, requests: Vec<Request>) -> Vec<Result<Answer, Error>> {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let jobs = jobs.map_or(processors, |jobs| jobs as usize).clamp(1, requests.len().max(1));
+        let jobs = self.limits.jobs.map_or(processors, |jobs| jobs as usize).clamp(1, requests.len().max(1));
         let (process, limits, scratch) = (&self.process, &self.limits, &self.scratch);
         let next = AtomicUsize::new(0);
         let answers: Vec<Mutex<Option<Result<Answer, WorkerError>>>> =
@@ -133,7 +122,8 @@ impl Lab {
                         let at = next.fetch_add(1, Ordering::Relaxed);
                         requests.get(at).zip(answers.get(at))
                     } {
-                        let answer = process.run(request, limits, scratch, |_| {});
+                        let limits = process_limits(limits, request);
+                        let answer = process.run(request, &limits, scratch, |_| {});
                         if let Ok(mut place) = place.lock() {
                             *place = Some(answer);
                         }
@@ -147,6 +137,14 @@ impl Lab {
 
     pub fn finish(&self) {
         self.progress.finish();
+    }
+}
+
+fn process_limits(limits: &Limits, request: &Request) -> process::Limits {
+    process::Limits {
+        time: Duration::from_secs_f64(limits.time.min(1e6)),
+        memory: limits.memory,
+        writable: limits.sandbox.then(|| vec![request.resources()]),
     }
 }
 

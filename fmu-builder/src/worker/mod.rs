@@ -56,6 +56,7 @@ impl Request {
         let inner = match self {
             Request::Study(study) => study.subject.root.clone(),
             Request::Simulate(simulate) => simulate.subject.root.clone(),
+            Request::SimulateAll(all) => all.first().map(|it| it.subject.root.clone()).unwrap_or_default(),
             Request::Bench(bench) => bench.root.join("resources").join(INNER),
         };
         inner.join("resources")
