@@ -158,6 +158,7 @@ impl Source {
             },
             step: Step { method: Method::Lie, h, substeps, limit: LIMIT },
             watch: None,
+            fallback: None,
             states: self.states(),
             variables: self.variables(),
             jacobian: Jacobian {

@@ -44,6 +44,11 @@ impl Plan {
         let n = self.states.names.len();
         jacobian(&self.jacobian, n)?;
         elimination(&self.elimination, &self.jacobian, n)?;
+        if let Some(fallback) = &self.fallback {
+            let of_fallback = |error: String| format!("fallback: {error}");
+            jacobian(&fallback.jacobian, n).map_err(of_fallback)?;
+            elimination(&fallback.elimination, &fallback.jacobian, n).map_err(of_fallback)?;
+        }
         let tables = [
             ("real", &self.variables.real),
             ("integer", &self.variables.integer),
@@ -319,6 +324,7 @@ mod tests {
             },
             step: Step { method: Method::Lie, h: 0.01, substeps: 2, limit: 0.01 },
             watch: None,
+            fallback: None,
             states: States {
                 names: vec!["x".into(), "y".into(), "z".into()],
                 references: vec![1, 2, 3],

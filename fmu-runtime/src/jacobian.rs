@@ -7,7 +7,7 @@
 
 use crate::fault::Fault;
 use crate::model::Model;
-use crate::plan::{Colour, Jacobian, Plan, Source, States};
+use crate::plan::{Colour, Jacobian, Source, States};
 
 /// Evaluates colours; owns every buffer that it needs.
 pub struct Differentiator {
@@ -44,15 +44,15 @@ pub enum Which {
 }
 
 impl Differentiator {
-    pub fn new(plan: &Plan) -> Differentiator {
-        let n = plan.states.names.len();
+    pub fn new(jacobian: &Jacobian, states: &States) -> Differentiator {
+        let n = states.names.len();
         let prepare = |colours: &[Colour]| {
-            colours.iter().map(|colour| Prepared::new(colour, &plan.jacobian, &plan.states)).collect()
+            colours.iter().map(|colour| Prepared::new(colour, jacobian, states)).collect()
         };
         Differentiator {
-            source: plan.jacobian.source,
-            setup: prepare(&plan.jacobian.setup),
-            colours: prepare(&plan.jacobian.colours),
+            source: jacobian.source,
+            setup: prepare(&jacobian.setup),
+            colours: prepare(&jacobian.colours),
             x: vec![0.0; n],
             f: vec![0.0; n],
             delta: vec![0.0; n],

@@ -26,6 +26,8 @@ pub struct Plan {
     pub variables: Variables,
     pub jacobian: Jacobian,
     pub elimination: Elimination,
+    /// Where entries were dropped: the same step with all of them.
+    pub fallback: Option<Fallback>,
     /// `None`: nobody looks at what a step misses because of its matrix.
     pub watch: Option<Watch>,
     pub events: Events,
@@ -198,6 +200,13 @@ pub struct Colour {
     /// Pairs (entry of this colour, known entry in the same row whose column is among `columns` too):
     /// the known entry's share is taken off first.
     pub known: Vec<(u32, u32)>,
+}
+
+/// What the plan falls back to: for a step that the watch speaks of, and for a whole simulation whose parameters make the plan's own choice unstable.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fallback {
+    pub jacobian: Jacobian,
+    pub elimination: Elimination,
 }
 
 /// How W d = y is solved: a static order with its fill.

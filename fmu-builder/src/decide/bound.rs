@@ -35,7 +35,12 @@ impl WorstStep {
         // Each piece may renew the whole Jacobian: the first of a simulation, those after events. One that need not may be done again.
         let watched = f64::from(u8::from(plan.jacobian.policy == Policy::Watched));
         let attempt = f64::from(tableau.evaluations(plan.model.time_invariant));
-        let piece = (1.0 + watched) * (attempt + at_end(plan, &tableau)) + setup.max(varying);
+        // Where entries were dropped, a piece may be done once more with all of them.
+        let fallback =
+            plan.fallback.as_ref().map(|fallback| fallback.jacobian.setup.len() as f64 * per_colour);
+        let again = watched + f64::from(u8::from(fallback.is_some()));
+        let piece =
+            (1.0 + again) * (attempt + at_end(plan, &tableau)) + setup.max(varying) + fallback.unwrap_or(0.0);
         let indicator_calls = match plan.events.indicators {
             0 => 0,
             // After each piece, in each trial, after each event; and once if inputs have changed.
@@ -44,7 +49,7 @@ impl WorstStep {
         let solves = tableau.stages.len() as u64 + u64::from(plan.watch.is_some());
         let attempt_operations =
             tableau.gammas.len() as u64 * operations.refactor + solves * operations.solve;
-        let attempts = u64::from(pieces) * (1 + watched as u64) + u64::from(trials);
+        let attempts = u64::from(pieces) * (1 + again as u64) + u64::from(trials);
         WorstStep {
             events: events * substeps,
             evaluations: f64::from(substeps) * (f64::from(pieces) * piece + f64::from(trials) * attempt),

@@ -28,6 +28,7 @@ fn plan() -> Plan {
         },
         step: Step { method: Method::Lie, h: 1e-3, substeps: 1, limit: 0.01 },
         watch: None,
+        fallback: None,
         states: States {
             names: names(),
             references: vec![],

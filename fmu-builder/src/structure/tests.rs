@@ -368,6 +368,7 @@ fn plan(system: &System) -> Plan {
         },
         step: Step { method: Method::Lie, h: system.h, substeps: 1, limit: 0.01 },
         watch: None,
+        fallback: None,
         states: States {
             names: (0..n).map(|i| format!("x{i}")).collect(),
             references: (0..n as u32).collect(),

@@ -66,7 +66,7 @@ impl Reference {
         let n = plan.states.names.len();
         let factors = Factors::new(&plan.elimination, &plan.jacobian)?;
         Ok(Reference {
-            differentiator: Differentiator::new(plan),
+            differentiator: Differentiator::new(&plan.jacobian, &plan.states),
             balance: factors.balance(),
             factors,
             nominals: plan.states.nominals.clone(),

@@ -1,6 +1,7 @@
 //! All that a simulation remembers from step to step: what a saved FMU state consists of, beside the model's own.
 
-use crate::lu::{Balance, Factors};
+use super::solver::Solver;
+use crate::lu::Balance;
 use crate::plan::Plan;
 use serde::{Deserialize, Serialize};
 
@@ -24,11 +25,13 @@ pub struct Live {
     pub(crate) derivatives_known: bool,
     /// Event indicators at `time`, or at the last event while one is put off.
     pub(crate) z: Vec<f64>,
+    /// The solver in use: 0 the plan's own, 1 its fallback.
+    pub(crate) solver: usize,
     pub(crate) jacobian: Vec<f64>,
     /// Magnitudes of the states, for differences.
     pub(crate) scales: Vec<f64>,
-    /// Of the dense cores, one for each factorisation.
-    pub(crate) balance: Vec<Balance>,
+    /// Of the dense cores, for each solver one for each factorisation.
+    pub(crate) balance: Vec<Vec<Balance>>,
     /// The h for which W is factored with `jacobian`; 0 when it is not.
     pub(crate) factored_for: f64,
     pub(crate) next_colour: usize,
@@ -68,7 +71,7 @@ pub(crate) struct Extrapolation {
 }
 
 impl Live {
-    pub(super) fn new(plan: &Plan, factors: &[Factors]) -> Live {
+    pub(super) fn new(plan: &Plan, solvers: &[Solver]) -> Live {
         let n = plan.states.names.len();
         let vector = || vec![0.0; n];
         Live {
@@ -77,9 +80,9 @@ impl Live {
             d_before: vector(),
             derivatives: vector(),
             z: vec![0.0; plan.events.indicators as usize],
-            jacobian: vec![0.0; plan.jacobian.rows.len()],
+            jacobian: vec![0.0; solvers.iter().map(|solver| solver.entries).max().unwrap_or(0)],
             scales: plan.states.nominals.clone(),
-            balance: factors.iter().map(Factors::balance).collect(),
+            balance: solvers.iter().map(Solver::balance).collect(),
             next_event: f64::INFINITY,
             setup_needed: true,
             ..Live::default()
@@ -91,6 +94,14 @@ impl Live {
         self.base = time;
         self.count = 0;
         self.time = time;
+    }
+
+    /// From now on this solver, from scratch.
+    pub(super) fn use_solver(&mut self, solver: usize) {
+        self.solver = solver;
+        self.factored_for = 0.0;
+        self.next_colour = 0;
+        self.setup_needed = true;
     }
 
     /// The model reported new nominals; those that are not positive numbers are ignored.
@@ -109,8 +120,14 @@ impl Live {
                 .map(Vec::len)
         };
         sizes(self) == sizes(other)
-            && self.balance.len() == other.balance.len()
-            && self.balance.iter().zip(&other.balance).all(|(one, other)| one.fits(other))
+            && self.solver < other.balance.len()
+            && self.balance.iter().map(Vec::len).eq(other.balance.iter().map(Vec::len))
+            && self
+                .balance
+                .iter()
+                .flatten()
+                .zip(other.balance.iter().flatten())
+                .all(|(one, other)| one.fits(other))
             && self.extrapolation.fits()
     }
 }

@@ -5,9 +5,12 @@
 //! | `live` | all that a simulation remembers |
 //! | `advance` | a communication step: cut into internal steps, internal steps cut at events |
 //! | `step` | the stages of one step |
+//! | `solver` | the matrix A of a step: its entries and its factors |
+//! | `amplification` | whether the plan's matrix holds with the importer's parameters |
 //! | `watch` | what a step misses because of its matrix A, and the step done again |
 //! | `event` | state, time and step events, located by stepping again |
 //! | `slopes` | derivatives of outputs |
+//! | `remark` | what the importer is told though the step was taken |
 //!
 //! Between steps the model is in Continuous-Time Mode (or, after a discrete input or a parameter was
 //! set, in Event Mode), holds the time and the states of [`Live`], and has the inputs that were set last.
@@ -15,37 +18,42 @@
 //! a bound.
 
 mod advance;
+mod amplification;
 mod event;
 mod live;
+mod remark;
 mod slopes;
+mod solver;
 mod step;
 #[cfg(test)]
 mod tests;
 mod watch;
 
 use crate::fault::Fault;
-use crate::jacobian::{Differentiator, Which};
-use crate::lu::Factors;
+use crate::jacobian::Which;
 use crate::method::Tableau;
 use crate::model::Model;
 use crate::plan::{Plan, Policy};
 use crate::status::Status;
 
+use solver::Solver;
+
 pub use advance::Division;
 pub use live::Live;
+pub use remark::Remark;
 
 pub struct Integrator<M> {
     pub plan: Plan,
     pub model: M,
     pub live: Live,
     pub(crate) tableau: Tableau,
-    /// One for each γ of the method.
-    pub(crate) factors: Vec<Factors>,
-    pub(crate) differentiator: Differentiator,
+    /// The plan's own and its fallback's.
+    pub(crate) solvers: Vec<Solver>,
     pub(crate) work: Workspace,
     /// Rehearsal: runs the step's code once so that it is in the cache. It must not change the model: events are not handled and
     /// `fmi2CompletedIntegratorStep` is not called.
     pub(crate) rehearsing: bool,
+    made: remark::Made,
 }
 
 /// Buffers without memory from step to step.
@@ -73,8 +81,6 @@ pub(crate) struct Workspace {
     pub limit: Vec<f64>,
     /// Of the states' sizes.
     pub inverse_sizes: Vec<f64>,
-    /// Kept entries as (row, column, entry).
-    pub kept: Vec<(u32, u32, u32)>,
     /// Stages that take the evaluation of the stage before; likewise where time does not matter.
     pub shares: Vec<[bool; 2]>,
     /// The model holds `live.x`.
@@ -97,14 +103,10 @@ impl<M: Model> Integrator<M> {
     pub fn new(plan: Plan, model: M) -> Result<Integrator<M>, String> {
         plan.check()?;
         let tableau = plan.step.method.tableau();
-        let one = Factors::new(&plan.elimination, &plan.jacobian)?;
-        let factors = vec![one; tableau.gammas.len()];
-        let differentiator = Differentiator::new(&plan);
+        let solvers = Solver::all(&plan, &tableau)?;
         let n = plan.states.names.len();
         let indicators = plan.events.indicators as usize;
         let vector = || vec![0.0; n];
-        let entries = plan.elimination.entries.iter().chain(&plan.elimination.outer);
-        let place = |&e: &u32| (plan.jacobian.rows[e as usize], plan.jacobian.cols[e as usize], e);
         let work = Workspace {
             f_start: vector(),
             f: vector(),
@@ -119,7 +121,6 @@ impl<M: Model> Integrator<M> {
             z_after: vec![0.0; indicators],
             limit: plan.states.nominals.iter().map(|nominal| EXPLODED * nominal.max(1.0)).collect(),
             inverse_sizes: plan.states.sizes.iter().map(|size| 1.0 / size).collect(),
-            kept: entries.map(place).collect(),
             shares: (0..tableau.stages.len())
                 .map(|i| [false, true].map(|time_invariant| tableau.shares_evaluation(i, time_invariant)))
                 .collect(),
@@ -129,13 +130,23 @@ impl<M: Model> Integrator<M> {
             model_time: f64::NAN,
             estimate: 0.0,
         };
-        let live = Live::new(&plan, &factors);
-        Ok(Integrator { plan, model, live, tableau, factors, differentiator, work, rehearsing: false })
+        let live = Live::new(&plan, &solvers);
+        Ok(Integrator {
+            plan,
+            model,
+            live,
+            tableau,
+            solvers,
+            work,
+            rehearsing: false,
+            made: remark::Made::default(),
+        })
     }
 
     /// Back to the state before initialisation.
     pub fn forget(&mut self) {
-        self.live = Live::new(&self.plan, &self.factors);
+        self.live = Live::new(&self.plan, &self.solvers);
+        self.made = remark::Made::default();
         self.unplace();
     }
 
@@ -155,15 +166,11 @@ impl<M: Model> Integrator<M> {
             return;
         }
         let h = self.plan.step.h;
-        let Integrator { model, live, differentiator, work, .. } = self;
-        let time = live.time;
-        live.balance.iter_mut().for_each(|balance| balance.forget());
-        let ready = model.get_derivatives(&mut work.f_start).is_usable()
-            && differentiator
-                .refresh(Which::Setup, model, &live.x, &work.f_start, &live.scales, time, &mut live.jacobian)
-                .is_ok()
-            && live.jacobian.iter().all(|value| value.is_finite())
-            && self.refactor(h).is_ok();
+        let evaluated = self.model.get_derivatives(&mut self.work.f_start).is_usable();
+        if evaluated {
+            self.choose_solver();
+        }
+        let ready = evaluated && self.renew_here().is_ok() && self.refactor(h).is_ok();
         // Some tools answer with values of their last evaluation: the last one is at the true states.
         self.restore();
         let known = self.model.get_derivatives(&mut self.live.derivatives).is_usable();
@@ -209,15 +216,34 @@ impl<M: Model> Integrator<M> {
         self.work.model_time = f64::NAN;
     }
 
+    /// Every entry of the Jacobian where the model stands, with derivatives `f_start`; all of them must be numbers. The model is left disturbed.
+    fn renew_here(&mut self) -> Result<(), Fault> {
+        let Integrator { model, live, solvers, work, .. } = self;
+        let (solver, time) = (&mut solvers[live.solver], live.time);
+        live.balance[live.solver].iter_mut().for_each(|balance| balance.forget());
+        solver.differentiator.refresh(
+            Which::Setup,
+            model,
+            &live.x,
+            &work.f_start,
+            &live.scales,
+            time,
+            &mut live.jacobian,
+        )?;
+        let bad = live.jacobian[..solver.entries].iter().position(|value| !value.is_finite());
+        bad.map_or(Ok(()), |entry| {
+            let state = solver.kept.iter().find(|kept| kept.2 == entry as u32).map_or(0, |kept| kept.0);
+            Err(Fault::Pivot { state, time })
+        })
+    }
+
     /// Factor I - γ h A for each γ of the method.
     fn refactor(&mut self, h: f64) -> Result<(), Fault> {
-        let Integrator { live, factors, tableau, .. } = self;
+        let Integrator { live, solvers, tableau, .. } = self;
         live.factored_for = 0.0;
-        for ((factors, balance), gamma) in factors.iter_mut().zip(&mut live.balance).zip(&tableau.gammas) {
-            factors
-                .refactor(gamma * h, &live.jacobian, balance)
-                .map_err(|bad| Fault::Pivot { state: bad.state, time: live.time })?;
-        }
+        solvers[live.solver]
+            .refactor(tableau, h, &live.jacobian, &mut live.balance[live.solver])
+            .map_err(|bad| Fault::Pivot { state: bad.state, time: live.time })?;
         live.factored_for = h;
         Ok(())
     }
@@ -266,7 +292,7 @@ impl<M: Model> Integrator<M> {
 
     /// The Jacobian is renewed only when the watch speaks.
     pub(crate) fn is_watched(&self) -> bool {
-        self.plan.jacobian.policy == Policy::Watched
+        self.solvers[self.live.solver].policy == Policy::Watched
     }
 }
 

@@ -126,10 +126,11 @@ impl<M: Model> Integrator<M> {
 
     /// Renew the Jacobian at x. True if all of it was.
     fn renew(&mut self, renewal: Renewal, time: f64) -> Result<bool, Fault> {
-        let Integrator { plan, model, live, differentiator, work, .. } = self;
-        let colours = plan.jacobian.colours.len();
+        let Integrator { model, live, solvers, work, .. } = self;
+        let solver = &mut solvers[live.solver];
+        let colours = solver.colours;
         let everything = live.setup_needed || renewal == Renewal::Everything;
-        let which = match (renewal, plan.jacobian.policy) {
+        let which = match (renewal, solver.policy) {
             _ if everything => Which::Setup,
             (Renewal::Nothing, _) | (_, Policy::Frozen | Policy::Watched) => return Ok(false),
             _ if colours == 0 => return Ok(false),
@@ -142,9 +143,9 @@ impl<M: Model> Integrator<M> {
         };
         // Factors and entries belong together only once both are new.
         live.factored_for = 0.0;
-        work.placed = !differentiator.disturbs();
-        live.evaluations += differentiator.evaluations(which);
-        differentiator.refresh(
+        work.placed = !solver.differentiator.disturbs();
+        live.evaluations += solver.differentiator.evaluations(which);
+        solver.differentiator.refresh(
             which,
             model,
             &live.x,
@@ -154,15 +155,16 @@ impl<M: Model> Integrator<M> {
             &mut live.jacobian,
         )?;
         if live.setup_needed {
-            live.balance.iter_mut().for_each(|balance| balance.forget());
+            live.balance[live.solver].iter_mut().for_each(|balance| balance.forget());
         }
         live.setup_needed = false;
-        Ok(everything || plan.jacobian.policy == Policy::Every)
+        Ok(everything || solver.policy == Policy::Every)
     }
 
     /// (I - γ h A) k = s h (f + τ h f_t) + Σ g k.
     fn solve_stage(&mut self, stage: usize, h: f64, time_invariant: bool) {
-        let Integrator { work, factors, tableau, .. } = self;
+        let Integrator { work, solvers, tableau, .. } = self;
+        let factors = &mut solvers[self.live.solver].factors;
         let is_later = (1..=stage).any(|i| !work.shares[i][usize::from(time_invariant)]);
         let f = if is_later { &work.f } else { &work.f_start };
         let stage_data = &tableau.stages[stage];

@@ -11,7 +11,8 @@
 //! entries are missing from it, or when parameters differ from those of the study. It costs a product and a solution. For linearly implicit Euler
 //! h A d = d - h f(x) makes it (I - h A)⁻¹ (h f(x + d) - d).
 //!
-//! Under the policy `watched` a step whose e exceeds the plan's threshold is done again with a Jacobian renewed at its start, and A is kept from there on.
+//! Under the policy `watched` a step whose e exceeds the plan's threshold is done again with a Jacobian renewed at its start, and A is kept from there on. Where
+//! entries were dropped and e is still beyond, that one step is done with the plan's fallback, which has them all.
 
 use super::step::{Renewal, bad_derivative};
 use super::{Integrator, usable};
@@ -41,9 +42,14 @@ impl<M: Model> Integrator<M> {
             return Ok(());
         }
         if self.is_watched() && !renewed {
-            self.attempt(h, end, Renewal::Everything)?;
-            self.live.plan_defect = self.defect(h, end)?;
-            self.live.renewals += 1;
+            self.do_again(h, end)?;
+        }
+        if self.live.plan_defect > threshold && self.live.solver + 1 < self.solvers.len() {
+            // Entries are missing: this one step with all of them.
+            self.live.use_solver(1);
+            let done = self.do_again(h, end);
+            self.live.use_solver(0);
+            done?;
         }
         if self.live.plan_defect > threshold {
             self.live.outside_plan += 1;
@@ -59,9 +65,18 @@ impl<M: Model> Integrator<M> {
         }
     }
 
+    /// The step once more with a Jacobian renewed at its start.
+    fn do_again(&mut self, h: f64, end: f64) -> Result<(), Fault> {
+        self.attempt(h, end, Renewal::Everything)?;
+        self.live.plan_defect = self.defect(h, end)?;
+        self.live.renewals += 1;
+        Ok(())
+    }
+
     /// The largest |e| relative to the states' sizes; infinite where f is no number or the model refuses to be evaluated.
     fn defect(&mut self, h: f64, end: f64) -> Result<f64, Fault> {
-        let Integrator { model, live, work, tableau, factors, .. } = self;
+        let Integrator { model, live, work, tableau, solvers, .. } = self;
+        let solver = &mut solvers[live.solver];
         let last = tableau.stages.len() - 1;
         match tableau.watch {
             WatchPoint::End => {
@@ -84,14 +99,14 @@ impl<M: Model> Integrator<M> {
                 for (delta, x) in work.x_stage.iter_mut().zip(&live.x) {
                     *delta -= x;
                 }
-                for &(row, column, entry) in &work.kept {
+                for &(row, column, entry) in &solver.kept {
                     work.e[row as usize] -= live.jacobian[entry as usize] * work.x_stage[column as usize];
                 }
                 let scale = tableau.gamma(last) * h;
                 work.e.iter_mut().for_each(|e| *e *= scale);
             }
         }
-        factors[tableau.stages[last].factors].solve(&mut work.e);
+        solver.factors[tableau.stages[last].factors].solve(&mut work.e);
         let (mut largest, mut sound) = (0.0, true);
         for (state, (e, inverse)) in work.e.iter().zip(&work.inverse_sizes).enumerate() {
             let size = e.abs() * inverse;

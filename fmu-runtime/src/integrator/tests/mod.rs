@@ -65,6 +65,7 @@ fn plan(n: usize, method: Method, h: f64, policy: Policy) -> Plan {
             outer: vec![],
         },
         watch: None,
+        fallback: None,
         events: Events { indicators: 0, bisections: 10, max_per_step: 8, max_iterations: 20 },
         diagnostics: vec![],
     }

@@ -2,7 +2,7 @@
 
 use super::model::Equations;
 use super::{explicit, plan, run, start};
-use crate::plan::{Method, Plan, Policy, Watch};
+use crate::plan::{Fallback, Method, Plan, Policy, Watch};
 
 /// x' = -k(x) x with k = 1000 below 1 and rising: a model whose stiffness depends on its state; u drives it.
 struct Valve;
@@ -125,4 +125,54 @@ fn derivatives_are_carried_to_the_next_step() {
     let ((carried, few), (asked, many)) = (one(true), one(false));
     assert_eq!(carried, asked);
     assert_eq!((few, many), (12, 22));
+}
+
+/// Two states, the second stiff with rate k: the plan keeps no entry at all, its fallback all of them.
+struct Stiffness(f64);
+
+impl Equations for Stiffness {
+    fn start(&self) -> Vec<f64> {
+        vec![1.0, 0.3]
+    }
+    fn derivatives(&self, _: f64, x: &[f64], _: f64, dx: &mut [f64]) {
+        dx[0] = -x[0];
+        dx[1] = -self.0 * (x[1] - x[0]);
+    }
+}
+
+fn explicit_with_fallback(threshold: f64) -> Plan {
+    let whole = plan(2, Method::Lie, 0.01, Policy::Watched);
+    let mut plan = watched(explicit(2, Method::Lie, 0.01), threshold);
+    plan.fallback = Some(Fallback { jacobian: whole.jacobian, elimination: whole.elimination });
+    plan
+}
+
+/// Explicit Euler is stable up to h k = 2. With the importer's k beyond that the step map is seen to grow at initialisation, and the fallback is taken for the whole
+/// simulation; below it the plan stays as it was made.
+#[test]
+fn a_plan_that_does_not_hold_here_gives_way_to_its_fallback() {
+    for (k, solver) in [(50.0, 0), (150.0, 0), (250.0, 1), (1e5, 1)] {
+        let mut integrator = start(explicit_with_fallback(1e9), Stiffness(k));
+        assert_eq!(integrator.live.solver, solver, "k = {k}");
+        run(&mut integrator, 300);
+        let [x, y] = integrator.live.x[..] else { unreachable!() };
+        assert!((x - (-3f64).exp()).abs() < 0.01 && (y - x).abs() < 0.02, "k = {k}: {x} {y}");
+    }
+}
+
+/// The same where only the watch is there to see it: each step that it speaks of is done with all entries.
+#[test]
+fn a_step_beyond_the_threshold_takes_the_fallback() {
+    let mut integrator = start(explicit_with_fallback(0.05), Stiffness(150.0));
+    run(&mut integrator, 5);
+    let quiet = integrator.live.renewals;
+    integrator.model.equations.0 = 1e4;
+    integrator.live.inputs_changed = true;
+    integrator.live.x[1] = 2.0;
+    integrator.restore();
+    run(&mut integrator, 100);
+    assert!(integrator.live.renewals > quiet);
+    assert_eq!(integrator.live.outside_plan, 0);
+    let [x, y] = integrator.live.x[..] else { unreachable!() };
+    assert!((y - x).abs() < 0.05, "{x} {y}");
 }
