@@ -4,6 +4,7 @@
 
 mod accuracy;
 mod events;
+mod hybrid;
 mod model;
 mod watching;
 
