@@ -155,6 +155,7 @@ impl Source {
                 instantiate_only_once: exchange.can_be_instantiated_only_once_per_process,
                 completed_step_needed: !exchange.completed_integrator_step_not_needed,
                 time_invariant: false,
+                outputs_need_evaluation: false,
             },
             step: Step { method: Method::Lie, h, substeps, limit: LIMIT },
             watch: None,

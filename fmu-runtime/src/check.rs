@@ -321,6 +321,7 @@ mod tests {
                 instantiate_only_once: false,
                 completed_step_needed: false,
                 time_invariant: false,
+                outputs_need_evaluation: false,
             },
             step: Step { method: Method::Lie, h: 0.01, substeps: 2, limit: 0.01 },
             watch: None,

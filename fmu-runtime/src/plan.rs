@@ -52,6 +52,8 @@ pub struct Model {
     pub completed_step_needed: bool,
     /// The derivatives do not depend on time between events: declared, and checked by the builder. Then those at a step's end start the next step.
     pub time_invariant: bool,
+    /// Variables are answered with the values of the last evaluation, not of the states that were set last: each communication step ends with one.
+    pub outputs_need_evaluation: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -25,6 +25,7 @@ fn plan() -> Plan {
             instantiate_only_once: false,
             completed_step_needed: false,
             time_invariant: false,
+            outputs_need_evaluation: false,
         },
         step: Step { method: Method::Lie, h: 1e-3, substeps: 1, limit: 0.01 },
         watch: None,

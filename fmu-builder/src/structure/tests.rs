@@ -365,6 +365,7 @@ fn plan(system: &System) -> Plan {
             instantiate_only_once: false,
             completed_step_needed: false,
             time_invariant: false,
+            outputs_need_evaluation: false,
         },
         step: Step { method: Method::Lie, h: system.h, substeps: 1, limit: 0.01 },
         watch: None,

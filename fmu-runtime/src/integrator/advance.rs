@@ -54,7 +54,19 @@ impl<M: Model> Integrator<M> {
             self.live.base = self.live.time;
             self.live.count = 0;
         }
-        Ok(())
+        self.evaluate_here()
+    }
+
+    /// Where outputs wait for an evaluation, make one, unless the last one was here.
+    fn evaluate_here(&mut self) -> Result<(), Fault> {
+        let waits = self.plan.model.outputs_need_evaluation && !self.work.evaluated_here;
+        if !waits || self.live.in_event_mode || self.live.x.is_empty() {
+            return Ok(());
+        }
+        self.live.evaluations += 1;
+        self.work.evaluated_here = true;
+        let Integrator { model, live, work, .. } = self;
+        super::usable("fmi2GetDerivatives", model.get_derivatives(&mut work.f), live.time)
     }
 
     /// One internal step of length `h` to the grid point `end`, cut at events.

@@ -243,6 +243,7 @@ impl<M: Model> Integrator<M> {
             std::mem::swap(&mut self.live.z, &mut self.work.z_new);
         }
         self.work.placed = true;
+        self.work.evaluated_here = false;
         self.work.model_time = f64::NAN;
         let live = &mut self.live;
         live.next_event = info.next_event_time.unwrap_or(f64::INFINITY);

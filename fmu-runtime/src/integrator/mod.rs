@@ -89,6 +89,8 @@ pub(crate) struct Workspace {
     pub model_time: f64,
     /// `f` is the model's at the end of the step that is tried.
     pub end_known: bool,
+    /// The model's last evaluation was at `live.time` and `live.x`.
+    pub evaluated_here: bool,
     /// The state that the watch spoke of.
     pub worst_state: u32,
     /// The embedded estimate of the step that is tried, relative to the states' sizes.
@@ -125,6 +127,7 @@ impl<M: Model> Integrator<M> {
                 .map(|i| [false, true].map(|time_invariant| tableau.shares_evaluation(i, time_invariant)))
                 .collect(),
             end_known: false,
+            evaluated_here: false,
             worst_state: 0,
             placed: false,
             model_time: f64::NAN,

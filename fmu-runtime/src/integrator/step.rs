@@ -225,6 +225,7 @@ impl<M: Model> Integrator<M> {
             std::mem::swap(&mut live.derivatives, &mut work.f);
         }
         work.placed = true;
+        work.evaluated_here = work.end_known;
         live.time = time;
     }
 }

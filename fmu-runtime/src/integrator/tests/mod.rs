@@ -36,6 +36,7 @@ fn plan(n: usize, method: Method, h: f64, policy: Policy) -> Plan {
             instantiate_only_once: false,
             completed_step_needed: false,
             time_invariant: false,
+            outputs_need_evaluation: false,
         },
         step: Step { method, h, substeps: 1, limit: f64::INFINITY },
         states: States {

@@ -176,3 +176,22 @@ fn a_step_beyond_the_threshold_takes_the_fallback() {
     let [x, y] = integrator.live.x[..] else { unreachable!() };
     assert!((y - x).abs() < 0.05, "{x} {y}");
 }
+
+/// A model that answers with values of its last evaluation gets one at the end of each communication step, and no second one where the watch has made it.
+#[test]
+fn outputs_that_wait_for_an_evaluation_get_it() {
+    for (threshold, more) in [(None, 1), (Some(1.0), 0)] {
+        let mut plan = plan(2, Method::Lie, 0.01, Policy::Frozen);
+        plan.watch = threshold.map(|threshold| Watch { threshold });
+        plan.model.outputs_need_evaluation = true;
+        let mut integrator = start(plan.clone(), Linear);
+        let before = integrator.model.evaluations;
+        run(&mut integrator, 10);
+        let with = integrator.model.evaluations - before;
+        plan.model.outputs_need_evaluation = false;
+        let mut integrator = start(plan, Linear);
+        let before = integrator.model.evaluations;
+        run(&mut integrator, 10);
+        assert_eq!(with, integrator.model.evaluations - before + 10 * more);
+    }
+}
