@@ -117,11 +117,70 @@ fn a_serialised_state_moves_to_another_instance() {
         second.restore(state);
         assert_eq!(run(&mut second, names, h, 40, 200), after);
 
-        // Damaged bytes are refused, each prefix and a flipped length among them.
-        for length in [0, 1, bytes.len() / 2, bytes.len() - 1] {
+        // Damaged bytes are refused: each prefix, and every bit that was flipped.
+        for length in [0, 1, 7, 8, bytes.len() / 2, bytes.len() - 1] {
             assert_eq!(second.deserialize(&bytes[..length]), Err(ERROR), "{length} bytes");
         }
+        for at in (0..bytes.len()).step_by(1 + bytes.len() / 500) {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 1 << (at % 8);
+            assert_eq!(second.deserialize(&flipped), Err(ERROR), "a bit of byte {at}");
+        }
     });
+}
+
+/// A state belongs to one build: with another step the same model's numbers mean something else.
+#[test]
+fn the_state_of_another_build_is_refused() {
+    let [mut one, other] = ["0.1", "0.2"]
+        .map(|h| build("dahlquist", &format!("--mode implicit --step {h}")))
+        .map(Box::new)
+        .map(|exported| Box::leak(exported).start(0.0, &[]));
+    let mut other = other;
+    let state = one.save(ptr::null_mut());
+    let bytes = one.serialize(state);
+    assert!(one.deserialize(&bytes).is_ok());
+    assert_eq!(other.deserialize(&bytes), Err(ERROR));
+    let messages = other.messages();
+    assert!(messages[0].1.starts_with("this is the serialised state of another FMU"), "{messages:?}");
+}
+
+/// Also before initialisation: the start time and what else was set up come back.
+#[test]
+fn a_saved_state_has_the_start_time() {
+    let exported = build("dahlquist", "--mode implicit --step 0.1");
+    let mut fmu = exported.instantiate();
+    assert_eq!(fmu.setup(5.0, Some(6.0)), OK);
+    let state = fmu.save(ptr::null_mut());
+    let bytes = fmu.serialize(state);
+    for _ in 0..2 {
+        assert_eq!(fmu.setup(0.0, None), OK);
+        assert_eq!([fmu.enter(), fmu.exit()], [OK; 2]);
+        fmu.step(0.0, 0.1);
+        fmu.restore(state);
+    }
+    let mut second = exported.start(0.0, &[]);
+    let state = second.deserialize(&bytes).unwrap();
+    second.restore(state);
+    for fmu in [&mut fmu, &mut second] {
+        assert_eq!([fmu.enter(), fmu.exit()], [OK; 2]);
+        fmu.steps(5.0, 0.1, 11);
+        assert_eq!(fmu.try_step(6.1, 0.1), ERROR, "the stop time is 6");
+    }
+}
+
+/// What was tried before the first step leaves no trace: not in an input that was given with a slope.
+#[test]
+fn the_rehearsal_leaves_no_trace() {
+    let exported = build("rc-circuit", "--step 1ms --mode implicit");
+    let mut fmu = exported.instantiate();
+    assert_eq!([fmu.setup(0.0, None), fmu.enter()], [OK; 2]);
+    assert_eq!(fmu.set_real("E", 2.0), OK);
+    assert_eq!(fmu.set_input_derivative("E", 1, 1000.0), OK);
+    assert_eq!(fmu.exit(), OK);
+    assert_eq!(fmu.real("E"), 2.0);
+    fmu.step(0.0, 1e-3);
+    assert!((fmu.real("E") - 3.0).abs() < 1e-12, "{}", fmu.real("E"));
 }
 
 #[test]
@@ -454,11 +513,41 @@ fn a_damaged_plan_is_refused() {
     let mut json: serde_json::Value = serde_json::from_str(&whole).unwrap();
     json["step"]["h"] = serde_json::json!(-1.0);
     refused(&json.to_string(), "a negative step");
+    // Sound in itself, but not what the build wrote.
+    let mut json: serde_json::Value = serde_json::from_str(&whole).unwrap();
+    json["step"]["h"] = serde_json::json!(0.05);
+    refused(&json.to_string(), "another step");
+    let other = build("dahlquist", "--step 0.2");
+    let text = std::fs::read_to_string(other.root.join("resources/plan.json")).unwrap();
+    refused(&text.replace(&other.description.guid, &guid), "another FMU's plan under this GUID");
     std::fs::write(&plan, &whole).unwrap();
     exported.start(0.0, &[]).step(0.0, 0.1);
 }
 
-/// Another communication step than the one it was built for: equal sub-steps not longer than h, one warning.
+/// The categories are declared, beside the model's own, and they filter.
+#[test]
+fn log_categories() {
+    let exported = build("dahlquist", "--mode implicit --step 0.1");
+    let names = ["logStatusError", "logStatusWarning", "logStatusDiscard", "logStatusFatal"];
+    assert_eq!(exported.description.log_categories, names);
+    let said = |on: i32, categories: &[&std::ffi::CStr]| {
+        let mut fmu = exported.start(0.0, &[]);
+        let pointers: Vec<_> = categories.iter().map(|category| category.as_ptr()).collect();
+        // SAFETY: as many C strings as told.
+        let status = unsafe { (fmu.f.fmi2SetDebugLogging)(fmu.c, on, pointers.len(), pointers.as_ptr()) };
+        assert_eq!(status, OK);
+        assert_eq!([fmu.try_step(0.0, 0.07), fmu.try_step(0.0, 0.1)], [OK, ERROR]);
+        fmu.messages().iter().map(|(status, _)| *status).collect::<Vec<_>>()
+    };
+    assert_eq!(said(1, &[]), [WARNING, ERROR]);
+    assert_eq!(said(0, &[]), [ERROR]);
+    assert_eq!(said(1, &[c"logStatusWarning"]), [WARNING]);
+    assert_eq!(said(1, &[c"logStatusError"]), [ERROR]);
+    assert_eq!(said(1, &[c"logStatusWarning", c"logStatusError"]), [WARNING, ERROR]);
+}
+
+/// Another communication step than the one it was built for: equal sub-steps not longer than h, one message, and fmi2OK,
+/// because importers stop at fmi2Warning.
 /// On x' = -x that is x / (1 + H/m)^m with m = ceil(H/h).
 #[test]
 fn other_communication_steps_are_cut_with_one_warning() {
@@ -467,9 +556,8 @@ fn other_communication_steps_are_cut_with_one_warning() {
     let mut fmu = exported.start(0.0, &[]);
     let mut time = 0.0;
     let mut exact = 1.0;
-    for (index, (length, m)) in [(0.25, 3), (0.07, 1), (0.13, 2), (0.1, 1)].into_iter().enumerate() {
-        let expected = if index == 0 { WARNING } else { OK };
-        assert_eq!(fmu.try_step(time, length), expected, "{length}: {:?}", fmu.messages());
+    for (length, m) in [(0.25, 3), (0.07, 1), (0.13, 2), (0.1, 1)] {
+        assert_eq!(fmu.try_step(time, length), OK, "{length}: {:?}", fmu.messages());
         time += length;
         exact /= (1.0 + length / m as f64).powi(m);
         assert!((fmu.real("x") - exact).abs() < 1e-6, "{length}: {} instead of {exact}", fmu.real("x"));
@@ -499,6 +587,73 @@ fn rounding_noise_is_accepted() {
         assert_eq!(clean.real("x").to_bits(), noisy.real("x").to_bits(), "step {k}");
     }
     assert!(noisy.messages().is_empty(), "{:?}", noisy.messages());
+}
+
+/// OMSimulator ends each run with a step of 1e-13 s, what is left of its sum: that is no step, and no other size either.
+#[test]
+fn residues_of_rounding_are_no_steps() {
+    let h = 0.1;
+    let exported = build("dahlquist", &format!("--mode implicit --step {h}"));
+    let mut fmu = exported.start(0.0, &[]);
+    let mut time = 0.0;
+    for _ in 0..10 {
+        fmu.step(time, h);
+        time += h;
+    }
+    let x = fmu.real("x");
+    fmu.step(time, 1.0 - time + 1e-13);
+    assert_eq!(fmu.real("x").to_bits(), x.to_bits());
+    assert!(fmu.messages().is_empty(), "{:?}", fmu.messages());
+    // Many of them are a step all the same: x' = -x has moved by as much as the time has.
+    let (small, count) = (0.9e-6 * h, 1000);
+    for k in 0..count {
+        fmu.step(1.0 + 1e-13 + k as f64 * small, small);
+    }
+    let moved = 1.0 - fmu.real("x") / x;
+    assert!((moved - count as f64 * small).abs() < 2e-6 * h, "{moved}");
+    assert!((fmu.last_successful_time() - 1.0 - count as f64 * small).abs() < 2e-6 * h);
+}
+
+/// Hosts that sum their time, or round the step otherwise, are followed; see the runtime's `clock`.
+#[test]
+fn the_host_s_clock_is_followed() {
+    let exported = build("dahlquist", "--mode implicit --step 0.01666667");
+    let mut fmu = exported.start(0.0, &[]);
+    let host = 1.0 / 60.0;
+    for k in 0..60_000 {
+        fmu.step(k as f64 * host, host);
+    }
+    assert!((fmu.last_successful_time() - 1000.0).abs() < 1e-6, "{}", fmu.last_successful_time());
+    assert!(fmu.messages().is_empty(), "{:?}", fmu.messages());
+    // Late in a run a step is known to a few ulps of the time only: that is no other size.
+    let mut fmu = exported.start(1.7e9, &[]);
+    let mut time = 1.7e9;
+    for _ in 0..1000 {
+        let next = time + 0.01666667;
+        fmu.step(time, next - time);
+        time = next;
+    }
+    assert!(fmu.messages().is_empty(), "{:?}", fmu.messages());
+    assert_eq!(fmu.try_step(time + 1.6, 0.01666667), ERROR);
+    fmu.step(time, 0.01666667);
+}
+
+/// One step may begin at the stop time, none behind it; and a step of a billion internal ones is a mistake of units.
+#[test]
+fn steps_beyond_the_end_are_refused() {
+    let h = 0.1;
+    let exported = build("dahlquist", &format!("--mode implicit --step {h}"));
+    let mut fmu = exported.instantiate();
+    assert_eq!([fmu.setup(0.0, Some(1.0)), fmu.enter(), fmu.exit()], [OK; 3]);
+    fmu.steps(0.0, h, 11);
+    assert_eq!(fmu.try_step(1.1, h), ERROR);
+    let messages = fmu.messages();
+    assert_eq!(messages.len(), 1, "{messages:?}");
+    assert!(messages[0].1.contains("after the stop time 1"), "{messages:?}");
+    let mut fmu = exported.start(0.0, &[]);
+    assert_eq!(fmu.try_step(0.0, 1e9), ERROR);
+    assert!(fmu.messages()[0].1.contains("10000000000 internal steps"), "{:?}", fmu.messages());
+    fmu.step(0.0, h);
 }
 
 /// A communication point that is not where the last step ended, and steps that are none.

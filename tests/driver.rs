@@ -14,6 +14,7 @@ pub const OK: i32 = Status::Ok as i32;
 pub const WARNING: i32 = Status::Warning as i32;
 pub const DISCARD: i32 = Status::Discard as i32;
 pub const ERROR: i32 = Status::Error as i32;
+pub const FATAL: i32 = Status::Fatal as i32;
 
 pub const CO_SIMULATION: i32 = fmi2_types::Kind::CoSimulation as i32;
 
@@ -72,7 +73,7 @@ functions! {
     fmi2GetStringStatus(C, i32, *mut *const c_char) -> i32;
 }
 
-type Log = Mutex<Vec<(i32, String)>>;
+pub type Log = Mutex<Vec<(i32, String)>>;
 
 /// A logger that takes no variable arguments, as hosts have that are not written in C: what it is given as format is
 /// the message, with each `%` doubled. (FMI's logger is variadic; on the platforms of these tests the same convention.)
@@ -145,11 +146,11 @@ impl Exported {
         let text = |text: Option<&str>| text.map(|text| CString::new(text).unwrap());
         let pointer = |text: &Option<CString>| text.as_ref().map_or(ptr::null(), |text| text.as_ptr());
         let (name, guid, location) = (text(name), text(guid), text(location));
-        let log_of_instance = Box::new(Log::default());
+        let log_of_instance = Arc::new(Log::default());
         let callbacks = Box::new(Callbacks {
             // SAFETY: the same calling convention, see `log`.
             logger: Some(unsafe { std::mem::transmute::<*const (), Logger>(log as *const ()) }),
-            environment: (&raw const *log_of_instance).cast_mut().cast(),
+            environment: Arc::as_ptr(&log_of_instance).cast_mut().cast(),
             ..Callbacks::NONE
         });
         // SAFETY: strings and callbacks live long enough; the callbacks as long as the instance.
@@ -177,8 +178,12 @@ impl Exported {
     }
 
     pub fn instantiate(&self) -> Fmu<'_> {
+        self.instantiate_as("test")
+    }
+
+    pub fn instantiate_as(&self, name: &str) -> Fmu<'_> {
         let guid = Some(self.description.guid.as_str());
-        let (fmu, log) = self.instantiate_with(Some("test"), CO_SIMULATION, guid, Some(&self.location()));
+        let (fmu, log) = self.instantiate_with(Some(name), CO_SIMULATION, guid, Some(&self.location()));
         fmu.unwrap_or_else(|| panic!("not instantiated: {log:?}"))
     }
 
@@ -198,7 +203,8 @@ pub struct Fmu<'a> {
     pub exported: &'a Exported,
     pub f: Arc<Functions>,
     pub c: C,
-    log: Box<Log>,
+    /// Can be kept to see what the model says while it is freed.
+    pub log: Arc<Log>,
     _callbacks: Box<Callbacks>,
     _library: Arc<libloading::Library>,
 }

@@ -14,6 +14,8 @@ mod command;
 mod conformance;
 /// State, time and step events.
 mod events;
+/// Inner models that fail: at every call, with every status.
+mod faults;
 /// Outputs all or none; nothing stays after failures and signals.
 #[cfg(unix)]
 mod leftovers;

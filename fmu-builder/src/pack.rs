@@ -5,6 +5,7 @@
 use crate::archive::{self, Content, Entry};
 use crate::error::Error;
 use crate::source::Source;
+use fmu_runtime::instance::CATEGORIES;
 use fmu_runtime::plan::{Diagnostic, Plan, Quantity};
 use fmu_runtime::resources::{INNER, PLAN};
 use model_description::{CoSimulation, DiagnosticKind};
@@ -117,7 +118,7 @@ pub fn pack(
     output: &Path,
 ) -> Result<(), Error> {
     let failed = |error: serde_json::Error| Error::Request(format!("the plan cannot be written: {error}"));
-    plan.model.guid = guid(&serde_json::to_vec(&plan).map_err(failed)?);
+    plan.model.guid = plan.derive_guid().map_err(failed)?;
     let text = serde_json::to_vec(&plan).map_err(failed)?;
     let request = CoSimulation {
         guid: plan.model.guid.clone(),
@@ -130,6 +131,9 @@ pub fn pack(
         can_serialize_fmu_state: plan.model.can_serialize_state,
         provides_directional_derivative: plan.model.provides_directional_derivative,
         can_be_instantiated_only_once_per_process: plan.model.instantiate_only_once,
+        log_categories: CATEGORIES
+            .map(|(name, description)| (name.to_string_lossy().into_owned(), description.into()))
+            .to_vec(),
         diagnostics,
     };
     let bytes =
@@ -170,20 +174,4 @@ pub fn pack(
     }
     entries.retain(|entry| !filled.contains(&entry.name));
     Ok(archive::write(to, output, entries, Some(&source.archive))?)
-}
-
-/// A GUID that follows from the content: FNV-1a with two offsets. It tells FMUs apart; it protects nothing.
-fn guid(content: &[u8]) -> String {
-    let hash = |offset: u64| {
-        content.iter().fold(offset, |hash, &byte| (hash ^ byte as u64).wrapping_mul(0x0100_0000_01b3))
-    };
-    let (a, b) = (hash(0xcbf2_9ce4_8422_2325), hash(0x6c62_272e_07bb_0142));
-    format!(
-        "{{{:08x}-{:04x}-{:04x}-{:04x}-{:012x}}}",
-        a >> 32,
-        a >> 16 & 0xffff,
-        a & 0xffff,
-        b >> 48,
-        b & 0xffff_ffff_ffff
-    )
 }

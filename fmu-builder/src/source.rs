@@ -149,6 +149,7 @@ impl Source {
                 identifier: exchange.model_identifier,
                 inner_guid: description.guid.clone(),
                 guid: String::new(),
+                log_categories: description.log_categories.clone(),
                 can_get_and_set_state: exchange.can_get_and_set_fmu_state,
                 can_serialize_state: exchange.can_get_and_set_fmu_state && exchange.can_serialize_fmu_state,
                 provides_directional_derivative: exchange.provides_directional_derivative,

@@ -27,6 +27,7 @@ impl Plan {
         let step = &self.step;
         need(step.h.is_finite() && step.h > 0.0, || format!("step.h = {} is not a positive number", step.h))?;
         need(step.substeps >= 1, || "step.substeps is 0".into())?;
+        bounds(self)?;
         let exact = self.jacobian.policy == Policy::Every || self.jacobian.colours.is_empty();
         need(exact || step.method.tableau().any_matrix, || {
             format!("step.method {} needs a Jacobian that is fresh in every step", step.method.name())
@@ -66,6 +67,22 @@ impl Plan {
         }
         Ok(())
     }
+}
+
+/// Counts that memory or the length of a step grow with: larger than any build makes them, they can only be damage.
+fn bounds(plan: &Plan) -> Result<(), String> {
+    let events = &plan.events;
+    let counts = [
+        ("step.substeps", plan.step.substeps, 1_000_000),
+        ("events.indicators", events.indicators, 10_000_000),
+        ("events.bisections", events.bisections, 64),
+        ("events.max_per_step", events.max_per_step, 1_000_000),
+        ("events.max_iterations", events.max_iterations, 1_000_000),
+    ];
+    for (name, count, most) in counts {
+        need(count <= most, || format!("{name} = {count} is more than {most}"))?;
+    }
+    Ok(())
 }
 
 fn need(holds: bool, message: impl FnOnce() -> String) -> Result<(), String> {
@@ -315,6 +332,7 @@ mod tests {
                 identifier: "m".into(),
                 inner_guid: "a".into(),
                 guid: "b".into(),
+                log_categories: Vec::new(),
                 can_get_and_set_state: true,
                 can_serialize_state: true,
                 provides_directional_derivative: true,
@@ -373,6 +391,11 @@ mod tests {
             ("step.h", |p| p.step.h = f64::NAN),
             ("step.h", |p| p.step.h = f64::INFINITY),
             ("substeps", |p| p.step.substeps = 0),
+            ("step.substeps = 4", |p| p.step.substeps = u32::MAX),
+            ("events.indicators", |p| p.events.indicators = u32::MAX),
+            ("events.bisections", |p| p.events.bisections = 65),
+            ("events.max_per_step", |p| p.events.max_per_step = u32::MAX),
+            ("events.max_iterations", |p| p.events.max_iterations = u32::MAX),
             ("states.references", |p| p.states.references.truncate(1)),
             ("derivative_references", |p| p.states.derivative_references.push(1)),
             ("nominals has", |p| p.states.nominals.truncate(2)),

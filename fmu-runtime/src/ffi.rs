@@ -216,7 +216,7 @@ pub unsafe extern "C" fn fmi2Instantiate(
         // SAFETY: the importer asks for this FMU, so it trusts the model inside.
         let inner = unsafe { Fmu2::load(&library, Host::Callbacks(callbacks), &request) };
         let inner = inner.map_err(|error| error.to_string())?;
-        Instance::with_inner(&name, plan, inner, callbacks, logging_on != 0)
+        Instance::with_inner(&name, plan, inner, callbacks)
     }));
     match made {
         Ok(Ok(instance)) => Box::into_raw(Box::new(instance)).cast(),

@@ -3,13 +3,15 @@
 //! [`CALLS`] says which call is legal in which phase. Illegal calls and unknown value references give
 //! `fmi2Error` and a message and change nothing.
 
+mod clock;
+mod logging;
 mod saved;
 mod values;
 
 use crate::access::Access;
 use crate::fault::Fault;
-use crate::fmi::{Callbacks, Fmu2};
-use crate::integrator::Integrator;
+use crate::fmi::{Callbacks, Fmu2, Mode, SavedState};
+use crate::integrator::{Division, Integrator};
 use crate::memory;
 use crate::plan::Plan;
 use crate::resources::PLAN;
@@ -19,13 +21,17 @@ use std::ffi::{CStr, CString};
 use std::fmt::Arguments;
 use std::time::Instant;
 
+use clock::{Clock, NOISE, Verdict, rounding};
+use logging::Filter;
 use saved::Saved;
 use values::Batch;
+
+pub use logging::CATEGORIES;
 
 pub struct Instance {
     name: CString,
     host: Callbacks,
-    logging: bool,
+    filter: Filter,
     phase: Phase,
     integrator: Integrator<Fmu2>,
     real: Access<f64>,
@@ -34,6 +40,7 @@ pub struct Instance {
     string: Access<CString>,
     start_time: f64,
     tolerance: Option<f64>,
+    clock: Clock,
     terminated_by_model: bool,
     warned_about_step: bool,
     /// Wall-clock seconds of the last step, and steps that took longer than the time they simulate.
@@ -100,28 +107,21 @@ const CALLS: &[(Call, &str, &[Phase])] = {
     ]
 };
 
-const ERROR: &CStr = c"logStatusError";
-const WARNING: &CStr = c"logStatusWarning";
-
-/// A relative difference of the importer's time to ours, in steps, that is not rounding any more.
-const TIME_SLACK: f64 = 0.01;
+/// Internal steps in the longest communication step. A host that asks for more has mixed up its units; it would wait for
+/// minutes or for ever.
+const MOST_STEPS: u64 = 10_000_000;
 /// Steps that are tried before the first one.
 const REHEARSALS: usize = 3;
 
 impl Instance {
     /// Around an inner FMU that is instantiated already.
-    pub fn with_inner(
-        name: &str,
-        plan: Plan,
-        inner: Fmu2,
-        host: Callbacks,
-        logging: bool,
-    ) -> Result<Instance, String> {
+    pub fn with_inner(name: &str, plan: Plan, mut inner: Fmu2, host: Callbacks) -> Result<Instance, String> {
+        inner.forbid_calls_after_errors();
         let variables = &plan.variables;
         Ok(Instance {
             name: CString::new(name.replace('\0', "")).unwrap_or_default(),
             host,
-            logging,
+            filter: Filter::ALL,
             phase: Phase::Instantiated,
             real: Access::new(&variables.real),
             integer: Access::new(&variables.integer),
@@ -131,6 +131,7 @@ impl Instance {
                 .map_err(|reason| format!("{PLAN} is damaged: {reason}"))?,
             start_time: 0.0,
             tolerance: None,
+            clock: Clock::default(),
             terminated_by_model: false,
             warned_about_step: false,
             step_time: 0.0,
@@ -142,13 +143,16 @@ impl Instance {
         })
     }
 
-    fn log(&self, status: Status, category: &CStr, message: Arguments) {
-        self.host.log(&self.name, status, category, message);
+    fn log(&self, status: Status, message: Arguments) {
+        let category = logging::category(status);
+        if self.filter.passes(category) {
+            self.host.log(&self.name, status, category, message);
+        }
     }
 
     /// Say what is wrong, change nothing.
     fn refuse(&self, message: Arguments) -> Status {
-        self.log(Status::Error, ERROR, message);
+        self.log(Status::Error, message);
         Status::Error
     }
 
@@ -163,7 +167,7 @@ impl Instance {
 
     /// A call of the inner FMU failed: pass its status on, and remember that nothing goes on from here.
     fn failed(&mut self, call: &str, status: Status) -> Status {
-        self.log(status, ERROR, format_args!("the model's {call} returned {}", status.name()));
+        self.log(status, format_args!("the model's {call} returned {}", status.name()));
         match status {
             Status::Fatal => self.phase = Phase::Fatal,
             Status::Error => self.phase = Phase::Error,
@@ -174,7 +178,7 @@ impl Instance {
 
     fn fault(&mut self, fault: Fault) -> Status {
         let status = fault.status();
-        self.log(status, ERROR, format_args!("{}", fault.explain(&self.integrator.plan)));
+        self.log(status, format_args!("{}", fault.explain(&self.integrator.plan)));
         self.phase = match fault {
             Fault::Terminated { .. } => Phase::StepFailed,
             _ if status == Status::Fatal => Phase::Fatal,
@@ -188,10 +192,21 @@ impl Instance {
         if let Some(status) = self.illegal(Call::SetDebugLogging) {
             return status;
         }
-        self.logging = on;
-        // Our own categories are not the inner FMU's; those that it does not know it may refuse.
-        let _ = self.integrator.model.set_debug_logging(on, categories);
-        Status::Ok
+        self.filter = Filter::new(on, categories);
+        // The inner FMU is told of its own categories only: it may refuse others.
+        let known = &self.integrator.plan.model.log_categories;
+        let own: Vec<&CStr> = categories
+            .iter()
+            .copied()
+            .filter(|category| known.iter().any(|known| known.as_bytes() == category.to_bytes()))
+            .collect();
+        if on && own.is_empty() && !categories.is_empty() {
+            return Status::Ok; // all of them are ours
+        }
+        match self.integrator.model.set_debug_logging(on, &own) {
+            status @ (Status::Error | Status::Fatal) if self.lost().is_some() => status,
+            _ => Status::Ok,
+        }
     }
 
     pub fn setup_experiment(&mut self, tolerance: Option<f64>, start: f64, stop: Option<f64>) -> Status {
@@ -206,6 +221,7 @@ impl Instance {
         }
         self.start_time = start;
         self.tolerance = tolerance;
+        self.clock.stop = stop;
         Status::Ok
     }
 
@@ -242,22 +258,45 @@ impl Instance {
         self.read_settable();
         self.phase = Phase::Step;
         self.rehearse();
-        Status::Ok
+        self.lost().unwrap_or(Status::Ok)
+    }
+
+    /// The model has failed in a call whose answer was not needed: nothing goes on from here.
+    fn lost(&mut self) -> Option<Status> {
+        match self.integrator.model.mode() {
+            Mode::Fatal => Some(self.failed("last call", Status::Fatal)),
+            Mode::Error | Mode::ErrorAtStart => Some(self.failed("last call", Status::Error)),
+            _ => None,
+        }
     }
 
     /// Try the first step and forget it, a few times, as a solver tries steps that it then refuses: the one that counts
-    /// finds code and data at hand.
+    /// finds code and data at hand. Only where the model can be put back to the last bit: some answer with values of
+    /// their last evaluation, whatever time and states were set since.
     fn rehearse(&mut self) {
-        let Some(begin) = self.integrator.begin_rehearsal() else { return };
-        let step = &self.integrator.plan.step;
-        let length = step.h * step.substeps as f64;
-        for _ in 0..REHEARSALS {
-            self.integrator.rewind(&begin);
-            let _ = self.do_step(begin.time, length);
+        if !self.integrator.plan.model.can_get_and_set_state {
+            return;
         }
-        self.integrator.rewind(&begin);
-        self.integrator.end_rehearsal(begin);
-        (self.step_time, self.overruns, self.allocations) = (0.0, 0, 0);
+        let mut state = SavedState::empty();
+        if self.integrator.model.get_fmu_state(&mut state).is_usable() {
+            let values = self.real.values.clone();
+            if let Some(begin) = self.integrator.begin_rehearsal() {
+                let step = &self.integrator.plan.step;
+                let length = step.h * step.substeps as f64;
+                for _ in 0..REHEARSALS {
+                    self.integrator.rewind(&begin);
+                    let division = self.integrator.divide(length);
+                    let _ = self.advance(length, division);
+                }
+                self.integrator.end_rehearsal(begin);
+            }
+            self.real.values = values;
+            let status = self.integrator.model.set_fmu_state(&state);
+            if !status.is_usable() {
+                self.failed("fmi2SetFMUstate", status);
+            }
+        }
+        let _ = self.integrator.model.free_fmu_state(&mut state);
     }
 
     pub fn terminate(&mut self) -> Status {
@@ -265,8 +304,11 @@ impl Instance {
             return status;
         }
         let status = self.integrator.model.terminate();
+        if !status.is_usable() {
+            return self.failed("fmi2Terminate", status);
+        }
         self.phase = Phase::Terminated;
-        if status.is_usable() { Status::Ok } else { self.failed("fmi2Terminate", status) }
+        Status::Ok
     }
 
     pub fn reset(&mut self) -> Status {
@@ -285,13 +327,16 @@ impl Instance {
         self.phase = Phase::Instantiated;
         self.start_time = 0.0;
         self.tolerance = None;
+        self.clock = Clock::default();
         self.terminated_by_model = false;
+        self.warned_about_step = false;
         self.step_time = 0.0;
         self.overruns = 0;
         self.allocations = 0;
         Status::Ok
     }
 
+    /// A communication step. Which points and lengths are accepted is said in [`clock`].
     pub fn do_step(&mut self, time: f64, length: f64) -> Status {
         if let Some(status) = self.illegal(Call::DoStep) {
             return status;
@@ -302,20 +347,40 @@ impl Instance {
         }
         let h = self.integrator.plan.step.h;
         let here = self.integrator.live.time;
-        if time.is_nan() || (time - here).abs() > TIME_SLACK * h + 1e-9 * here.abs() {
+        let verdict = self.clock.judge(time, here, h);
+        if verdict == Verdict::Refuse {
             return self.refuse(format_args!(
                 "the communication point is {time}, but the last step ended at {here}"
             ));
         }
-        let division = self.integrator.divide(length);
-        let mut status = Status::Ok;
+        if self.clock.is_over(time, h) {
+            let stop = self.clock.stop.unwrap_or(time);
+            return self.refuse(format_args!("the step begins at {time}, after the stop time {stop}"));
+        }
+        let mut length_of_ours = length;
+        if length <= NOISE * h + rounding(time) {
+            // A residue of rounding, or so small that the way from our time to its end is what counts.
+            length_of_ours = time + length - here;
+            if length_of_ours <= NOISE * h + rounding(time) {
+                self.clock.note(time, length);
+                return Status::Ok;
+            }
+        }
+        let division = self.integrator.divide(length_of_ours);
+        if division.steps > MOST_STEPS {
+            return self.refuse(format_args!(
+                "the communication step {length} takes {} internal steps of {h}; at most {MOST_STEPS} are taken at once",
+                division.steps
+            ));
+        }
+        if verdict == Verdict::Follow {
+            self.integrator.rebase(time);
+        }
         if division.irregular && !self.warned_about_step {
             self.warned_about_step = true;
-            status = Status::Warning;
             let built_for = h * self.integrator.plan.step.substeps as f64;
             self.log(
-                status,
-                WARNING,
+                Status::Warning,
                 format_args!(
                     "the communication step is {length}, this FMU was built for {built_for}: it takes {} internal \
                      steps of {} now",
@@ -323,23 +388,35 @@ impl Instance {
                 ),
             );
         }
-        let extrapolated = !self.integrator.live.extrapolation.references.is_empty();
-        if extrapolated {
-            self.begin_extrapolation();
-        }
-        if let Err(fault) = self.integrator.advance(length, division) {
-            self.integrator.restore();
-            status = if self.integrator.rehearsing { Status::Error } else { self.fault(fault) };
-        }
-        if extrapolated {
-            self.end_extrapolation();
-        }
+        let status = match self.advance(length_of_ours, division) {
+            Ok(()) => {
+                self.clock.note(time, length);
+                Status::Ok
+            }
+            Err(fault) => self.fault(fault),
+        };
         if let Some((begin, requests)) = begin {
             self.allocations += memory::requests() - requests;
             self.step_time = begin.elapsed().as_secs_f64();
             self.overruns += (self.step_time > length) as i32;
         }
         status
+    }
+
+    /// Step, or stay at the last good state.
+    fn advance(&mut self, length: f64, division: Division) -> Result<(), Fault> {
+        let extrapolated = !self.integrator.live.extrapolation.is_empty();
+        if extrapolated {
+            self.begin_extrapolation();
+        }
+        let result = self.integrator.advance(length, division);
+        if result.is_err() {
+            self.integrator.restore();
+        }
+        if extrapolated {
+            self.end_extrapolation();
+        }
+        result
     }
 
     /// Inputs with a slope start from the values that were set last.

@@ -9,6 +9,7 @@ pub mod check;
 pub mod fault;
 pub mod ffi;
 pub mod fmi;
+mod identity;
 pub mod instance;
 pub mod integrator;
 pub mod jacobian;

@@ -42,8 +42,10 @@ pub struct Model {
     pub identifier: String,
     /// GUID that the inner FMU is instantiated with.
     pub inner_guid: String,
-    /// GUID that the importer must present.
+    /// GUID that the importer must present: it follows from the rest of the plan (`Plan::derive_guid`).
     pub guid: String,
+    /// Those of the inner FMU; the runtime has its own beside them.
+    pub log_categories: Vec<String>,
     pub can_get_and_set_state: bool,
     pub can_serialize_state: bool,
     pub provides_directional_derivative: bool,

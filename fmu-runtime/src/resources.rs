@@ -1,6 +1,6 @@
 //! The exported FMU's resources: the folder's URI as importers really write it, the plan and the inner FMU in it.
 
-use crate::plan::Plan;
+use crate::plan::{Plan, VERSION};
 use std::path::{Path, PathBuf};
 
 /// The plan's file name in the exported FMU's `resources`.
@@ -19,6 +19,14 @@ pub fn read_plan(resources: &Path, guid: &str) -> Result<Plan, String> {
             "the importer asks for GUID {guid}, but this FMU is {}: modelDescription.xml and {PLAN} do not \
              belong together",
             plan.model.guid
+        ));
+    }
+    // A plan of another version is refused as such, later.
+    if plan.version == VERSION && plan.derive_guid().ok().as_deref() != Some(guid) {
+        return Err(format!(
+            "{} is damaged: GUID {guid} does not follow from it, so it was changed after the build, or belongs to \
+             another FMU",
+            file.display()
         ));
     }
     Ok(plan)

@@ -30,6 +30,8 @@ pub struct CoSimulation {
     pub can_serialize_fmu_state: bool,
     pub provides_directional_derivative: bool,
     pub can_be_instantiated_only_once_per_process: bool,
+    /// Added to those that are there: name, description.
+    pub log_categories: Vec<(String, String)>,
     /// Appended behind all variables, whose indices stay.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -83,6 +85,12 @@ impl ModelDescription {
         for variable in section(root, "ModelVariables").elements_mut() {
             if let Some(real) = variable.child_mut(Kind::Real.element()) {
                 real.remove("reinit");
+            }
+        }
+        for (name, description) in &request.log_categories {
+            let categories = section(root, "LogCategories");
+            if !categories.elements().any(|category| category.get("name") == Some(name)) {
+                categories.push(Element::new("Category", &[("name", name), ("description", description)]), 2);
             }
         }
         self.append_diagnostics(root, &request.diagnostics);

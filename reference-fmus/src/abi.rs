@@ -13,6 +13,7 @@
 
 use crate::instance::{Instance, Outcome, Snapshot};
 use crate::model::Oddity;
+use crate::strict::Strict;
 use fmi2_types::{Callbacks, EventInfo, Kind, Status};
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,6 +22,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub struct Component {
     instance: Instance,
     log: Log,
+    /// Where the model is strict about its calls.
+    strict: Option<Strict>,
     /// A panic was caught: nothing about the instance is trusted any more.
     poisoned: bool,
 }
@@ -50,6 +53,12 @@ unsafe fn run(
     if it.poisoned {
         return Status::Fatal;
     }
+    if let Some((status, message)) = it.strict.as_mut().and_then(|strict| strict.before(function)) {
+        if let Some(message) = message {
+            it.log.write(Status::Error, &message);
+        }
+        return status;
+    }
     let instance = &mut it.instance;
     let outcome = catch_unwind(AssertUnwindSafe(move || {
         if instance.oddity() != Oddity::None {
@@ -58,9 +67,18 @@ unsafe fn run(
         call(instance)
     }));
     match outcome {
-        Ok(Ok(())) => Status::Ok,
+        Ok(Ok(())) => {
+            if let Some(strict) = &mut it.strict {
+                strict.recovered(function);
+            }
+            Status::Ok
+        }
         Ok(Err(why)) => {
-            it.log.write(Status::Error, &format!("{function}: {why}"));
+            let message = match &mut it.strict {
+                Some(strict) => strict.refused(function, &why),
+                None => format!("{function}: {why}"),
+            };
+            it.log.write(Status::Error, &message);
             Status::Error
         }
         Err(_) => {
@@ -149,7 +167,10 @@ pub unsafe extern "C" fn fmi2Instantiate(
         _ => Err("this FMU is for Model Exchange only".to_owned()),
     });
     match made.unwrap_or_else(|_| Err("internal error".into())) {
-        Ok(instance) => Box::into_raw(Box::new(Component { instance, log, poisoned: false })),
+        Ok(instance) => {
+            let strict = (instance.oddity() == Oddity::Strict).then(|| Strict::new(&name));
+            Box::into_raw(Box::new(Component { instance, log, strict, poisoned: false }))
+        }
         Err(why) => {
             log.write(Status::Error, &format!("fmi2Instantiate: {why}"));
             std::ptr::null_mut()
@@ -161,7 +182,11 @@ pub unsafe extern "C" fn fmi2Instantiate(
 pub unsafe extern "C" fn fmi2FreeInstance(c: *mut Component) {
     if !c.is_null() {
         // SAFETY: made by `Box::into_raw` in fmi2Instantiate.
-        drop(unsafe { Box::from_raw(c) });
+        let mut it = unsafe { Box::from_raw(c) };
+        let judged = it.strict.as_mut().and_then(|strict| strict.before("fmi2FreeInstance"));
+        if let Some((_, Some(message))) = judged {
+            it.log.write(Status::Error, &message);
+        }
     }
 }
 

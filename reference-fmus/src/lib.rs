@@ -17,6 +17,7 @@ pub mod models;
 mod motion;
 pub mod rigid_body;
 pub mod six_axes;
+pub mod strict;
 pub mod xml;
 
 use model::{Model, Oddity};
@@ -216,6 +217,7 @@ static ENTRIES: &[Entry] = &[
         shown: true,
     },
     entry!("counting", models::counting::Counting, false),
+    entry!("strict", models::strict::Strict, false),
     entry!("bad-instantiate", decay(Oddity::RefusesToStart), false),
     entry!("bad-init", misbehaving::Decay { oddity: Oddity::None, initial_equations_solvable: false }, false),
     entry!("crash", decay(Oddity::Crashes), false),

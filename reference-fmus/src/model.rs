@@ -41,6 +41,8 @@ pub enum Oddity {
     Counts,
     /// Prints a line on every call.
     Prints,
+    /// Holds its importer to FMI's state machine.
+    Strict,
     /// fmi2Instantiate returns NULL.
     RefusesToStart,
     /// Writes through a null pointer in fmi2EnterInitializationMode.

@@ -19,6 +19,7 @@ fn plan() -> Plan {
             identifier: "model".into(),
             inner_guid: "{}".into(),
             guid: String::new(),
+            log_categories: Vec::new(),
             can_get_and_set_state: false,
             can_serialize_state: false,
             provides_directional_derivative: false,

@@ -359,6 +359,7 @@ fn plan(system: &System) -> Plan {
             identifier: "test".into(),
             inner_guid: "a".into(),
             guid: "b".into(),
+            log_categories: Vec::new(),
             can_get_and_set_state: true,
             can_serialize_state: false,
             provides_directional_derivative: false,

@@ -52,7 +52,7 @@ impl Simulate {
         session::set_start_values(&mut inner, experiment, &log)?;
         let mut signals = Signals::of(experiment);
         let host = *inner.callbacks();
-        let mut instance = Instance::with_inner(&plan.model.name, plan.clone(), inner, host, false)?;
+        let mut instance = Instance::with_inner(&plan.model.name, plan.clone(), inner, host)?;
         let fail = |call: &str| Err(format!("{call} failed{}", said(&log)));
         if !instance.setup_experiment(self.subject.tolerance, experiment.start, None).is_usable() {
             return fail("fmi2SetupExperiment");

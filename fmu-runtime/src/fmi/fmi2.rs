@@ -2,12 +2,19 @@
 //!
 //! Every pointer that crosses is made here from a slice, and every function pointer was found in the library that is
 //! kept open beside it.
+//!
+//! **A Model-Exchange FMU sees only legal calls.** [`Fmu2`] knows in which state of FMI's machine the FMU is (2.0.4,
+//! section 3.2.3) and answers a call that is not legal there with `fmi2Error` itself. After `fmi2Error` only reading,
+//! saved states, `fmi2Reset` and freeing are left; after `fmi2Fatal` nothing is, not even freeing: the instance and its
+//! library stay in memory.
 #![allow(unsafe_code)]
 
 use super::loader::{self, Component, Functions, Library};
-use super::{Callbacks, EventInfo, Host, Instantiation, LoadError, Log, logger};
+use super::{Callbacks, EventInfo, Host, Instantiation, Kind, LoadError, Log, logger};
 use crate::status::Status;
+use serde::{Deserialize, Serialize};
 use std::ffi::{CStr, CString, c_char, c_void};
+use std::mem::ManuallyDrop;
 use std::path::Path;
 use std::ptr;
 use std::sync::Arc;
@@ -17,27 +24,60 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Fmu2 {
     functions: Functions,
     component: Component,
+    mode: Mode,
+    /// It goes on after `fmi2Error`, as most tools can: for studying, where every answer is checked.
+    tolerant: bool,
     /// Tells this instance's saved states from those of others.
     identity: u64,
     /// The foreign code keeps a pointer to these: they must not move.
     callbacks: Box<Callbacks>,
-    _log: Option<Arc<Log>>,
-    /// Last, so that it is closed after everything above is gone.
-    _library: Library,
+    log: Option<Arc<Log>>,
+    library: ManuallyDrop<Library>,
 }
+
+/// Where a Model-Exchange FMU is in FMI's state machine. One bit each, so that a call can name several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(u16)]
+pub enum Mode {
+    Instantiated = 1,
+    Initialization = 2,
+    Event = 4,
+    ContinuousTime = 8,
+    Terminated = 16,
+    /// After `fmi2Error`.
+    Error = 32,
+    /// Likewise, before there was anything to read.
+    ErrorAtStart = 64,
+    /// After `fmi2Fatal`.
+    Fatal = 128,
+    /// A Co-Simulation FMU checks its calls itself.
+    CoSimulation = 256,
+}
+
+// Which calls are legal where, in the words of the standard's table.
+const INSTANTIATED: u16 = Mode::Instantiated as u16 | Mode::CoSimulation as u16;
+const INITIALIZATION: u16 = Mode::Initialization as u16 | Mode::CoSimulation as u16;
+const EVENT: u16 = Mode::Event as u16;
+const CONTINUOUS: u16 = Mode::ContinuousTime as u16;
+const CO_SIMULATION: u16 = Mode::CoSimulation as u16;
+const SIMULATING: u16 = EVENT | CONTINUOUS | CO_SIMULATION;
+const SETTING: u16 = INSTANTIATED | INITIALIZATION | SIMULATING;
+const READING: u16 = INITIALIZATION | SIMULATING | Mode::Terminated as u16 | Mode::Error as u16;
+const ALIVE: u16 = READING | INSTANTIATED | Mode::ErrorAtStart as u16;
 
 unsafe extern "C" {
     fn calloc(count: usize, size: usize) -> *mut c_void;
     fn free(memory: *mut c_void);
 }
 
-/// Call an optional function; absent means `fmi2Error`.
+/// Call a function where it is legal; otherwise, and where the library has none, the answer is `fmi2Error`.
 macro_rules! call {
-    ($self:ident . $function:ident ( $($argument:expr),* )) => {
+    ($self:ident in $modes:ident . $function:ident ( $($argument:expr),* )) => {
         match $self.functions.$function {
+            _ if $self.mode as u16 & $modes == 0 => $self.refusal(),
             // SAFETY: the function is the library's, the component its own and alive; pointers come from
             // slices whose lengths are passed along.
-            Some(function) => Status::from_c(unsafe { function($self.component $(, $argument)*) }),
+            Some(function) => $self.judge(unsafe { function($self.component $(, $argument)*) }),
             None => Status::Error,
         }
     };
@@ -85,11 +125,66 @@ impl Fmu2 {
         Ok(Fmu2 {
             functions,
             component,
+            mode: match request.kind {
+                Kind::ModelExchange => Mode::Instantiated,
+                Kind::CoSimulation => Mode::CoSimulation,
+            },
+            tolerant: true,
             identity: INSTANCES.fetch_add(1, Ordering::Relaxed),
             callbacks,
-            _log: log,
-            _library: library,
+            log,
+            library: ManuallyDrop::new(library),
         })
+    }
+
+    /// From now on `fmi2Error` is the end, as the standard has it. Before, the FMU may be asked again, which is for
+    /// studying only.
+    pub fn forbid_calls_after_errors(&mut self) {
+        self.tolerant = false;
+    }
+
+    /// Where the FMU is in FMI's state machine.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// What a call returned, and what it says about the FMU's state.
+    #[inline]
+    fn judge(&mut self, returned: i32) -> Status {
+        let status = Status::from_c(returned);
+        if status > Status::Discard {
+            self.fail(status);
+        }
+        status
+    }
+
+    #[cold]
+    fn fail(&mut self, status: Status) {
+        match status {
+            Status::Fatal => self.mode = Mode::Fatal,
+            Status::Error if !self.tolerant => {
+                self.mode = match self.mode {
+                    Mode::CoSimulation => Mode::CoSimulation,
+                    Mode::Instantiated | Mode::ErrorAtStart => Mode::ErrorAtStart,
+                    _ => Mode::Error,
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The call is not legal now.
+    #[cold]
+    fn refusal(&self) -> Status {
+        if self.mode == Mode::Fatal { Status::Fatal } else { Status::Error }
+    }
+
+    /// A call that leads to another mode has returned.
+    fn enter(&mut self, mode: Mode, status: Status) -> Status {
+        if status.is_usable() && self.mode != Mode::CoSimulation {
+            self.mode = mode;
+        }
+        status
     }
 
     pub fn callbacks(&self) -> &Callbacks {
@@ -102,81 +197,79 @@ impl Fmu2 {
 
     pub fn set_debug_logging(&mut self, on: bool, categories: &[&CStr]) -> Status {
         let pointers: Vec<_> = categories.iter().map(|category| category.as_ptr()).collect();
-        call!(self.set_debug_logging(on as i32, pointers.len(), pointers.as_ptr()))
+        call!(self in ALIVE.set_debug_logging(on as i32, pointers.len(), pointers.as_ptr()))
     }
 
     pub fn setup_experiment(&mut self, tolerance: Option<f64>, start: f64, stop: Option<f64>) -> Status {
-        // SAFETY: see `call!`.
-        Status::from_c(unsafe {
-            (self.functions.setup_experiment)(
-                self.component,
-                tolerance.is_some() as i32,
-                tolerance.unwrap_or(0.0),
-                start,
-                stop.is_some() as i32,
-                stop.unwrap_or(0.0),
-            )
-        })
+        call!(self in INSTANTIATED.setup_experiment(
+            tolerance.is_some() as i32,
+            tolerance.unwrap_or(0.0),
+            start,
+            stop.is_some() as i32,
+            stop.unwrap_or(0.0)
+        ))
     }
 
     pub fn enter_initialization_mode(&mut self) -> Status {
-        // SAFETY: see `call!`.
-        Status::from_c(unsafe { (self.functions.enter_initialization_mode)(self.component) })
+        let status = call!(self in INSTANTIATED.enter_initialization_mode());
+        self.enter(Mode::Initialization, status)
     }
 
     pub fn exit_initialization_mode(&mut self) -> Status {
-        // SAFETY: see `call!`.
-        Status::from_c(unsafe { (self.functions.exit_initialization_mode)(self.component) })
+        let status = call!(self in INITIALIZATION.exit_initialization_mode());
+        self.enter(Mode::Event, status)
     }
 
     pub fn terminate(&mut self) -> Status {
-        call!(self.terminate())
+        let status = call!(self in SIMULATING.terminate());
+        self.enter(Mode::Terminated, status)
     }
 
     pub fn reset(&mut self) -> Status {
-        call!(self.reset())
+        let status = call!(self in ALIVE.reset());
+        self.enter(Mode::Instantiated, status)
     }
 
     pub fn get_real(&mut self, references: &[u32], values: &mut [f64]) -> Status {
         assert_eq!(references.len(), values.len());
-        call!(self.get_real(references.as_ptr(), references.len(), values.as_mut_ptr()))
+        call!(self in READING.get_real(references.as_ptr(), references.len(), values.as_mut_ptr()))
     }
 
     pub fn set_real(&mut self, references: &[u32], values: &[f64]) -> Status {
         assert_eq!(references.len(), values.len());
-        call!(self.set_real(references.as_ptr(), references.len(), values.as_ptr()))
+        call!(self in SETTING.set_real(references.as_ptr(), references.len(), values.as_ptr()))
     }
 
     pub fn get_integer(&mut self, references: &[u32], values: &mut [i32]) -> Status {
         assert_eq!(references.len(), values.len());
-        call!(self.get_integer(references.as_ptr(), references.len(), values.as_mut_ptr()))
+        call!(self in READING.get_integer(references.as_ptr(), references.len(), values.as_mut_ptr()))
     }
 
     pub fn set_integer(&mut self, references: &[u32], values: &[i32]) -> Status {
         assert_eq!(references.len(), values.len());
-        call!(self.set_integer(references.as_ptr(), references.len(), values.as_ptr()))
+        call!(self in SETTING.set_integer(references.as_ptr(), references.len(), values.as_ptr()))
     }
 
     pub fn get_boolean(&mut self, references: &[u32], values: &mut [i32]) -> Status {
         assert_eq!(references.len(), values.len());
-        call!(self.get_boolean(references.as_ptr(), references.len(), values.as_mut_ptr()))
+        call!(self in READING.get_boolean(references.as_ptr(), references.len(), values.as_mut_ptr()))
     }
 
     pub fn set_boolean(&mut self, references: &[u32], values: &[i32]) -> Status {
         assert_eq!(references.len(), values.len());
-        call!(self.set_boolean(references.as_ptr(), references.len(), values.as_ptr()))
+        call!(self in SETTING.set_boolean(references.as_ptr(), references.len(), values.as_ptr()))
     }
 
     /// The strings belong to the FMU and are valid until its next call.
     pub fn get_string(&mut self, references: &[u32], values: &mut [*const c_char]) -> Status {
         assert_eq!(references.len(), values.len());
-        call!(self.get_string(references.as_ptr(), references.len(), values.as_mut_ptr()))
+        call!(self in READING.get_string(references.as_ptr(), references.len(), values.as_mut_ptr()))
     }
 
     pub fn set_string(&mut self, references: &[u32], values: &[&CStr]) -> Status {
         assert_eq!(references.len(), values.len());
         let pointers: Vec<_> = values.iter().map(|value| value.as_ptr()).collect();
-        call!(self.set_string(references.as_ptr(), references.len(), pointers.as_ptr()))
+        call!(self in SETTING.set_string(references.as_ptr(), references.len(), pointers.as_ptr()))
     }
 
     /// A copy of one string variable, for those who may allocate.
@@ -196,7 +289,7 @@ impl Fmu2 {
     ) -> Status {
         assert_eq!(knowns.len(), seed.len());
         assert_eq!(unknowns.len(), result.len());
-        call!(self.directional(
+        call!(self in READING.directional(
             unknowns.as_ptr(),
             unknowns.len(),
             knowns.as_ptr(),
@@ -207,53 +300,55 @@ impl Fmu2 {
     }
 
     pub fn enter_event_mode(&mut self) -> Status {
-        call!(self.enter_event_mode())
+        let status = call!(self in SIMULATING.enter_event_mode());
+        self.enter(Mode::Event, status)
     }
 
     pub fn new_discrete_states(&mut self, info: &mut EventInfo) -> Status {
-        call!(self.new_discrete_states(&raw mut *info))
+        call!(self in EVENT.new_discrete_states(&raw mut *info))
     }
 
     pub fn enter_continuous_time_mode(&mut self) -> Status {
-        call!(self.enter_continuous_time_mode())
+        let status = call!(self in EVENT.enter_continuous_time_mode());
+        self.enter(Mode::ContinuousTime, status)
     }
 
     /// Returns (status, enter event mode, terminate simulation).
     pub fn completed_integrator_step(&mut self) -> (Status, bool, bool) {
         let (mut enter_event_mode, mut terminate) = (0, 0);
-        let status = call!(self.completed_integrator_step(1, &raw mut enter_event_mode, &raw mut terminate));
+        let status = call!(self in CONTINUOUS.completed_integrator_step(1, &raw mut enter_event_mode, &raw mut terminate));
         (status, enter_event_mode != 0, terminate != 0)
     }
 
     #[inline]
     pub fn set_time(&mut self, time: f64) -> Status {
-        call!(self.set_time(time))
+        call!(self in SIMULATING.set_time(time))
     }
 
     #[inline]
     pub fn set_continuous_states(&mut self, x: &[f64]) -> Status {
-        call!(self.set_continuous_states(x.as_ptr(), x.len()))
+        call!(self in CONTINUOUS.set_continuous_states(x.as_ptr(), x.len()))
     }
 
     #[inline]
     pub fn get_derivatives(&mut self, derivatives: &mut [f64]) -> Status {
-        call!(self.get_derivatives(derivatives.as_mut_ptr(), derivatives.len()))
+        call!(self in READING.get_derivatives(derivatives.as_mut_ptr(), derivatives.len()))
     }
 
     pub fn get_event_indicators(&mut self, indicators: &mut [f64]) -> Status {
-        call!(self.get_event_indicators(indicators.as_mut_ptr(), indicators.len()))
+        call!(self in READING.get_event_indicators(indicators.as_mut_ptr(), indicators.len()))
     }
 
     pub fn get_continuous_states(&mut self, x: &mut [f64]) -> Status {
-        call!(self.get_continuous_states(x.as_mut_ptr(), x.len()))
+        call!(self in READING.get_continuous_states(x.as_mut_ptr(), x.len()))
     }
 
     pub fn get_nominals(&mut self, nominals: &mut [f64]) -> Status {
-        call!(self.get_nominals(nominals.as_mut_ptr(), nominals.len()))
+        call!(self in ALIVE.get_nominals(nominals.as_mut_ptr(), nominals.len()))
     }
 
     pub fn do_step(&mut self, time: f64, step: f64) -> Status {
-        call!(self.do_step(time, step, 1))
+        call!(self in CO_SIMULATION.do_step(time, step, 1))
     }
 
     /// Save the FMU's state into `saved`: over what it holds, or as a new one if it holds nothing.
@@ -262,14 +357,16 @@ impl Fmu2 {
             return Status::Error;
         }
         saved.owner = self.identity;
-        call!(self.get_fmu_state(&raw mut saved.state))
+        saved.mode = self.mode;
+        call!(self in ALIVE.get_fmu_state(&raw mut saved.state))
     }
 
     pub fn set_fmu_state(&mut self, saved: &SavedState) -> Status {
         if !self.owns(saved) {
             return Status::Error;
         }
-        call!(self.set_fmu_state(saved.state))
+        let status = call!(self in ALIVE.set_fmu_state(saved.state));
+        self.enter(saved.mode, status)
     }
 
     pub fn free_fmu_state(&mut self, saved: &mut SavedState) -> Status {
@@ -279,7 +376,7 @@ impl Fmu2 {
         if !self.owns(saved) {
             return Status::Error;
         }
-        let status = call!(self.free_fmu_state(&raw mut saved.state));
+        let status = call!(self in ALIVE.free_fmu_state(&raw mut saved.state));
         saved.state = ptr::null_mut();
         status
     }
@@ -289,7 +386,7 @@ impl Fmu2 {
             return Err(Status::Error);
         }
         let mut size = 0;
-        let status = call!(self.serialized_size(saved.state, &raw mut size));
+        let status = call!(self in ALIVE.serialized_size(saved.state, &raw mut size));
         if !status.is_usable() {
             return Err(status);
         }
@@ -297,16 +394,18 @@ impl Fmu2 {
         // The size is the FMU's word: 2^45 must be refused, not end the host.
         bytes.try_reserve_exact(size).map_err(|_| Status::Error)?;
         bytes.resize(size, 0);
-        let status = call!(self.serialize(saved.state, bytes.as_mut_ptr(), bytes.len()));
+        let status = call!(self in ALIVE.serialize(saved.state, bytes.as_mut_ptr(), bytes.len()));
         if status.is_usable() { Ok(bytes) } else { Err(status) }
     }
 
-    pub fn deserialize(&mut self, bytes: &[u8], saved: &mut SavedState) -> Status {
+    /// `mode` is the one in which the state was saved.
+    pub fn deserialize(&mut self, bytes: &[u8], mode: Mode, saved: &mut SavedState) -> Status {
         if !saved.is_empty() && saved.owner != self.identity {
             return Status::Error;
         }
         saved.owner = self.identity;
-        call!(self.deserialize(bytes.as_ptr(), bytes.len(), &raw mut saved.state))
+        saved.mode = mode;
+        call!(self in ALIVE.deserialize(bytes.as_ptr(), bytes.len(), &raw mut saved.state))
     }
 
     /// This instance made it: another one would follow a pointer that means nothing to it.
@@ -317,9 +416,18 @@ impl Fmu2 {
 
 impl Drop for Fmu2 {
     fn drop(&mut self) {
-        if let Some(free_instance) = self.functions.free_instance {
-            // SAFETY: the component is alive and never used again.
-            unsafe { free_instance(self.component) }
+        if self.mode == Mode::Fatal {
+            // Nothing may be called any more: the instance, its callbacks and its library stay.
+            std::mem::forget(std::mem::replace(&mut self.callbacks, Box::new(Callbacks::NONE)));
+            std::mem::forget(self.log.take());
+            return;
+        }
+        // SAFETY: the component is alive and never used again; neither is the library, which nothing else closes.
+        unsafe {
+            if let Some(free_instance) = self.functions.free_instance {
+                free_instance(self.component);
+            }
+            ManuallyDrop::drop(&mut self.library);
         }
     }
 }
@@ -329,11 +437,17 @@ pub struct SavedState {
     state: *mut c_void,
     /// The identity of the [`Fmu2`] that made it.
     owner: u64,
+    /// The FMU's when it was saved.
+    mode: Mode,
 }
 
 impl SavedState {
     pub fn empty() -> SavedState {
-        SavedState { state: ptr::null_mut(), owner: 0 }
+        SavedState { state: ptr::null_mut(), owner: 0, mode: Mode::Instantiated }
+    }
+
+    pub fn mode(&self) -> Mode {
+        self.mode
     }
 
     pub fn is_empty(&self) -> bool {

@@ -7,7 +7,7 @@ mod fmi2;
 mod loader;
 mod logger;
 
-pub use fmi2::{Fmu2, SavedState};
+pub use fmi2::{Fmu2, Mode, SavedState};
 pub use fmi2_types::{Callbacks, EventInfo, Kind};
 pub use logger::Log;
 

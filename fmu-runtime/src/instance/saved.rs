@@ -1,8 +1,12 @@
 //! Saved FMU states: the inner FMU's own, and beside it all that changes on our side, so that going back is
 //! bit-identical.
+//!
+//! As bytes, a state carries the GUID of the FMU that wrote it, which follows from the plan, and a checksum: the state of
+//! another build means nothing here, and a damaged one must not be executed.
 
+use super::clock::Clock;
 use super::{Call, Instance, Phase};
-use crate::fmi::SavedState;
+use crate::fmi::{Mode, SavedState};
 use crate::integrator::Live;
 use crate::status::Status;
 use serde::{Deserialize, Serialize};
@@ -23,7 +27,21 @@ struct Outer {
     integer: Vec<Option<i32>>,
     boolean: Vec<Option<i32>>,
     string: Vec<Option<CString>>,
+    start_time: f64,
+    tolerance: Option<f64>,
+    clock: Clock,
     terminated_by_model: bool,
+    warned_about_step: bool,
+}
+
+/// A serialised state, before its checksum.
+#[derive(Serialize, Deserialize)]
+struct Serialised<'a> {
+    guid: &'a str,
+    outer: Outer,
+    /// The inner FMU's mode when its state was saved, and the state.
+    mode: Mode,
+    inner: &'a [u8],
 }
 
 impl Instance {
@@ -35,24 +53,25 @@ impl Instance {
         if !self.integrator.plan.model.can_get_and_set_state {
             return Err(self.refuse(format_args!("the model cannot get and set its state")));
         }
-        let index = match handle {
-            Some(handle) => self.find_saved(handle)?,
-            None => {
-                self.saved.push(Box::new(Saved { inner: SavedState::empty(), outer: self.outer() }));
-                self.saved.len() - 1
-            }
-        };
-        let outer = self.outer();
-        let saved = &mut self.saved[index];
-        saved.outer = outer;
-        let status = self.integrator.model.get_fmu_state(&mut saved.inner);
+        let index = handle.map(|handle| self.find_saved(handle)).transpose()?;
+        // Always a new state of the inner FMU: if it refuses, the old one is what it was.
+        let mut inner = SavedState::empty();
+        let status = self.integrator.model.get_fmu_state(&mut inner);
         if !status.is_usable() {
-            if handle.is_none() {
-                self.saved.pop();
-            }
+            let _ = self.integrator.model.free_fmu_state(&mut inner);
             return Err(self.failed("fmi2GetFMUstate", status));
         }
-        Ok(address(&self.saved[index]))
+        let saved = Saved { inner, outer: self.outer() };
+        let Some(index) = index else {
+            self.saved.push(Box::new(saved));
+            return Ok(self.saved.last().map_or(0, |saved| address(saved)));
+        };
+        let mut old = std::mem::replace(&mut *self.saved[index], saved);
+        let status = self.integrator.model.free_fmu_state(&mut old.inner);
+        match status {
+            Status::Error | Status::Fatal => Err(self.failed("fmi2FreeFMUstate", status)),
+            _ => Ok(address(&self.saved[index])),
+        }
     }
 
     pub fn restore(&mut self, handle: usize) -> Status {
@@ -70,7 +89,11 @@ impl Instance {
         }
         let outer = saved.outer.clone();
         self.phase = outer.phase;
+        self.start_time = outer.start_time;
+        self.tolerance = outer.tolerance;
+        self.clock = outer.clock;
         self.terminated_by_model = outer.terminated_by_model;
+        self.warned_about_step = outer.warned_about_step;
         self.real.values = outer.real;
         self.integer.values = outer.integer;
         self.boolean.values = outer.boolean;
@@ -83,40 +106,66 @@ impl Instance {
     }
 
     pub fn free_saved(&mut self, handle: usize) -> Status {
-        match self.find_saved(handle) {
-            Ok(index) => {
-                let mut saved = self.saved.swap_remove(index);
-                self.integrator.model.free_fmu_state(&mut saved.inner)
-            }
-            Err(status) => status,
-        }
+        let index = match self.find_saved(handle) {
+            Ok(index) => index,
+            Err(status) => return status,
+        };
+        let mut saved = self.saved.swap_remove(index);
+        let status = self.integrator.model.free_fmu_state(&mut saved.inner);
+        if status.is_usable() { status } else { self.failed("fmi2FreeFMUstate", status) }
     }
 
     pub fn serialize(&mut self, handle: usize) -> Result<Vec<u8>, Status> {
+        if let Some(status) = self.illegal(Call::FmuState) {
+            return Err(status);
+        }
         if !self.integrator.plan.model.can_serialize_state {
             return Err(self.refuse(format_args!("the model cannot serialise its state")));
         }
         let index = self.find_saved(handle)?;
         let saved = &self.saved[index];
-        match self.integrator.model.serialize(&saved.inner) {
-            Ok(inner) => postcard::to_stdvec(&(&saved.outer, inner))
-                .map_err(|error| self.refuse(format_args!("the state cannot be serialised: {error}"))),
-            Err(status) => Err(self.failed("fmi2SerializeFMUstate", status)),
-        }
+        let inner = match self.integrator.model.serialize(&saved.inner) {
+            Ok(inner) => inner,
+            Err(status) => return Err(self.failed("fmi2SerializeFMUstate", status)),
+        };
+        let serialised = Serialised {
+            guid: &self.integrator.plan.model.guid,
+            outer: saved.outer.clone(),
+            mode: saved.inner.mode(),
+            inner: &inner,
+        };
+        let mut bytes = postcard::to_stdvec(&serialised)
+            .map_err(|error| self.refuse(format_args!("the state cannot be serialised: {error}")))?;
+        let sum = checksum(&bytes);
+        bytes.extend(sum.to_le_bytes());
+        Ok(bytes)
     }
 
     pub fn deserialize(&mut self, bytes: &[u8]) -> Result<usize, Status> {
+        if let Some(status) = self.illegal(Call::FmuState) {
+            return Err(status);
+        }
         if !self.integrator.plan.model.can_serialize_state {
             return Err(self.refuse(format_args!("the model cannot serialise its state")));
         }
-        let (outer, inner): (Outer, Vec<u8>) = postcard::from_bytes(bytes)
+        let sound = |(content, sum): &(&[u8], &[u8; 8])| checksum(content) == u64::from_le_bytes(**sum);
+        let Some((content, _)) = bytes.split_last_chunk().filter(sound) else {
+            return Err(self.refuse(format_args!(
+                "this is not a serialised state, or it is damaged: its checksum is wrong"
+            )));
+        };
+        let Serialised { guid, outer, mode, inner } = postcard::from_bytes(content)
             .map_err(|error| self.refuse(format_args!("this is not a serialised state: {error}")))?;
-        if !self.fits(&outer) {
-            return Err(self.refuse(format_args!("this is the serialised state of another FMU")));
+        if guid != self.integrator.plan.model.guid || !self.fits(&outer) {
+            return Err(self.refuse(format_args!(
+                "this is the serialised state of another FMU, {guid}; this one is {}",
+                self.integrator.plan.model.guid
+            )));
         }
         let mut saved = SavedState::empty();
-        let status = self.integrator.model.deserialize(&inner, &mut saved);
+        let status = self.integrator.model.deserialize(inner, mode, &mut saved);
         if !status.is_usable() {
+            let _ = self.integrator.model.free_fmu_state(&mut saved);
             return Err(self.failed("fmi2DeSerializeFMUstate", status));
         }
         self.saved.push(Box::new(Saved { inner: saved, outer }));
@@ -131,7 +180,11 @@ impl Instance {
             integer: self.integer.values.clone(),
             boolean: self.boolean.values.clone(),
             string: self.string.values.clone(),
+            start_time: self.start_time,
+            tolerance: self.tolerance,
+            clock: self.clock,
             terminated_by_model: self.terminated_by_model,
+            warned_about_step: self.warned_about_step,
         }
     }
 
@@ -150,6 +203,12 @@ impl Instance {
             .position(|saved| address(saved) == handle)
             .ok_or_else(|| self.refuse(format_args!("this is not a state that this instance saved")))
     }
+}
+
+/// FNV-1a, 64 bits: each step is a bijection, so no change of one byte goes unseen. It is no protection against intent.
+fn checksum(bytes: &[u8]) -> u64 {
+    let fold = |hash: u64, &byte: &u8| (hash ^ byte as u64).wrapping_mul(0x0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, fold)
 }
 
 fn address(saved: &Saved) -> usize {

@@ -69,14 +69,23 @@ impl Instance {
     }
 
     pub fn get_string(&mut self, references: &[u32], values: &mut [*const c_char]) -> Status {
-        self.get(
+        let status = self.get(
             references,
             values,
             |it, reference| it.string.find(reference).is_some(),
             |_, _| None,
             |inner, references, values| inner.get_string(references, values),
             "String",
-        )
+        );
+        if status.is_usable() {
+            // Some tools answer with NULL and fmi2OK for a string that nobody set.
+            for (value, &reference) in values.iter_mut().zip(references).filter(|(value, _)| value.is_null())
+            {
+                let known = self.string.find(reference).and_then(|index| self.string.values[index].as_ref());
+                *value = known.map_or(c"".as_ptr(), |known| known.as_ptr());
+            }
+        }
+        status
     }
 
     /// A String of the inner FMU, for callers in Rust.
@@ -220,7 +229,8 @@ impl Instance {
             if running && held.values[index].as_ref().is_some_and(|old| same(old, value)) {
                 continue;
             }
-            held.values[index] = Some(value.clone());
+            // Known again once the model has taken it: a refused value must not count as set.
+            held.values[index] = None;
             match held.role(index) {
                 Role::ContinuousInput => continuous = true,
                 Role::Tunable => (event, tunable) = (true, true),
@@ -232,21 +242,30 @@ impl Instance {
         if self.batch.references.is_empty() {
             return Status::Ok;
         }
-        let live = &mut self.integrator.live;
+        if running && event && !self.integrator.live.in_event_mode {
+            let status = self.integrator.model.enter_event_mode();
+            if !status.is_usable() {
+                return self.failed("fmi2EnterEventMode", status);
+            }
+            self.integrator.live.in_event_mode = true;
+        }
+        let status = send(&mut self.integrator.model, &self.batch);
         if running {
+            // Even where it was refused: a part of it may have been taken.
+            let live = &mut self.integrator.live;
             live.inputs_changed |= continuous;
             // The first Jacobian was taken with the inputs of the initialisation.
             live.setup_needed |= tunable || (continuous && live.steps == 0);
-            if event && !live.in_event_mode {
-                let status = self.integrator.model.enter_event_mode();
-                if !status.is_usable() {
-                    return self.failed("fmi2EnterEventMode", status);
-                }
-                self.integrator.live.in_event_mode = true;
+        }
+        if !status.is_usable() {
+            return self.failed("fmi2Set", status);
+        }
+        for (&reference, value) in references.iter().zip(values) {
+            if let Some(index) = access(self).find(reference) {
+                access(self).values[index] = Some(value.clone());
             }
         }
-        let status = send(&mut self.integrator.model, &self.batch);
-        if status.is_usable() { status } else { self.failed("fmi2Set", status) }
+        status
     }
 
     pub fn directional_derivative(

@@ -30,6 +30,7 @@ fn plan(n: usize, method: Method, h: f64, policy: Policy) -> Plan {
             identifier: "test".into(),
             inner_guid: String::new(),
             guid: String::new(),
+            log_categories: Vec::new(),
             can_get_and_set_state: false,
             can_serialize_state: false,
             provides_directional_derivative: false,
