@@ -1,0 +1,274 @@
+"""The platforms, tested for real: executables and FMUs of tests/dist on Linux, on Windows (wine) and on ARM (qemu-user).
+
+    check.py DIST TOOLS FOLDER
+
+DIST is what tests/dist made, TOOLS has the Windows Python, FOLDER is for the files made here. Every platform builds the models itself, with
+its own executable; Linux is what the others are compared with. Prints a line for each check, a table, and 'N passed, N failed'.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+DIST, TOOLS, FOLDER = (Path(argument).resolve() for argument in sys.argv[1:])
+HERE = Path(__file__).parent
+# With a blank and an umlaut, as users' folders have them.
+PLACE = "ein Gerät"
+
+SUFFIX = {"linux64": ".so", "win64": ".dll", "aarch64-linux": ".so"}
+ARM = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", "-E", "LD_LIBRARY_PATH=/usr/aarch64-linux-gnu/lib"]
+LAUNCH = {"linux64": [], "win64": ["wine"], "aarch64-linux": ARM}
+COMPILE = {
+    "linux64": ["cc", "-ldl"],
+    "win64": ["x86_64-w64-mingw32-gcc", "-municode"],
+    "aarch64-linux": ["aarch64-linux-gnu-gcc", "-ldl"],
+}
+# Model, communication step, whether it has events.
+MODELS = [("dc-drive", "1ms", False), ("bouncing-ball", "1ms", True)]
+# What Windows itself has, from 7 on.
+WINDOWS = re.compile(r"(kernel32|ntdll|msvcrt|advapi32|ole32|oleaut32|ws2_32|userenv|bcrypt|bcryptprimitives|synchronization|api-ms-win-core-.*)\.dll", re.I)
+GLIBC = (2, 17)
+
+results: list[tuple[str, str, bool]] = []
+
+
+def check(platform: str, what: str, passed: bool, detail: object = "") -> None:
+    results.append((platform, what, bool(passed)))
+    print(f"{'ok    ' if passed else 'FAILED'}  {platform:14} {what}{'' if passed else f': {detail}'}", flush=True)
+
+
+def run(platform: str, program: Path, *arguments: object, limit: int = 600) -> subprocess.CompletedProcess[str]:
+    """A program of a platform, in FOLDER/platform; it sees its standard output as a file, since wine needs one."""
+    command = [*LAUNCH[platform], str(program), *map(str, arguments)]
+    done = subprocess.run(
+        command, cwd=FOLDER / platform, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit
+    )
+    decode = lambda text: text.decode("utf-8", "replace").replace("\r\n", "\n")  # noqa: E731
+    return subprocess.CompletedProcess(command, done.returncode, decode(done.stdout), decode(done.stderr))
+
+
+def executable(platform: str) -> Path:
+    return DIST / platform / ("fmu-build.exe" if platform == "win64" else "fmu-build")
+
+
+def main() -> int:
+    for platform in SUFFIX:
+        shutil.rmtree(FOLDER / platform, ignore_errors=True)
+        (FOLDER / platform / PLACE).mkdir(parents=True)
+        binaries(platform)
+    built = {platform: build(platform) for platform in SUFFIX}
+    for platform in SUFFIX:
+        if built[platform]:
+            drive(platform, built["linux64"], built[platform])
+    refusals("win64")
+    table()
+    failed = sum(not passed for _, _, passed in results)
+    print(f"{len(results) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+def binaries(platform: str) -> None:
+    """What the executable, and so the libraries in it, asks of the system."""
+    program = executable(platform)
+    if platform == "win64":
+        listing = subprocess.run(["x86_64-w64-mingw32-objdump", "-p", program], capture_output=True, text=True, check=True)
+        names = re.findall(r"DLL Name: (\S+)", listing.stdout)
+        foreign = [name for name in names if not WINDOWS.fullmatch(name)]
+        check(platform, "imports", names and not foreign, f"{foreign or 'none found'} of {names}")
+    else:
+        newest = glibc(program)
+        check(platform, "glibc", newest is not None and newest <= GLIBC, f"needs {newest}")
+
+
+def glibc(library: Path) -> tuple[int, ...] | None:
+    listing = subprocess.run(["readelf", "-V", "-W", library], capture_output=True, text=True, check=True).stdout
+    versions = [tuple(map(int, found.split("."))) for found in re.findall(r"GLIBC_([\d.]+)", listing)]
+    return max(versions, default=None)
+
+
+def build(platform: str) -> dict[str, Path]:
+    """Every model, built by the platform's own executable, in a folder with a blank and an umlaut."""
+    built = {}
+    for model, step, _ in MODELS:
+        original, exported = (f"{PLACE}/{model}{suffix}.fmu" for suffix in ("", "-rt"))
+        done = run(platform, executable(platform), "example", model, original)
+        check(platform, f"example {model}", done.returncode == 0, done.stderr)
+        done = run(platform, executable(platform), original, exported, f"--step={step}", "--json")
+        path = FOLDER / platform / exported
+        check(platform, f"build {model}", done.returncode == 0 and path.is_file(), done.stderr[-500:])
+        if not path.is_file():
+            return {}
+        built[model] = path
+        said = json.loads(done.stdout)
+        check(platform, f"verified on {model}", said["verified_on"] == platform, said["verified_on"])
+        contained(platform, path)
+    return built
+
+
+def contained(platform: str, fmu: Path) -> None:
+    """The FMU has a runtime for every platform, and none under another's name; so has the original inside it."""
+    heads = {"linux64": b"\x7fELF", "win64": b"MZ", "aarch64-linux": b"\x7fELF"}
+    machines = {"linux64": 62, "aarch64-linux": 183}
+    with zipfile.ZipFile(fmu) as archive:
+        wrong = []
+        for place in ("binaries", "resources/inner/binaries"):
+            for name, suffix in SUFFIX.items():
+                entries = [n for n in archive.namelist() if n.startswith(f"{place}/{name}/") and n.endswith(suffix)]
+                head = archive.read(entries[0])[:20] if len(entries) == 1 else b""
+                machine = int.from_bytes(head[18:20], "little")
+                if not head.startswith(heads[name]) or machine != machines.get(name, machine):
+                    wrong.append(f"{place}/{name}: {entries}")
+                elif name != "win64":
+                    library = FOLDER / platform / f"{place.replace('/', '-')}-{name}{suffix}"
+                    library.write_bytes(archive.read(entries[0]))
+                    if (glibc(library) or (0,)) > GLIBC:
+                        wrong.append(f"{entries[0]} needs glibc {glibc(library)}")
+    check(platform, f"libraries in {fmu.name}", not wrong, wrong)
+
+
+def drive(platform: str, linux: dict[str, Path], built: dict[str, Path]) -> None:
+    host = FOLDER / platform / ("host.exe" if platform == "win64" else "host")
+    compiler, *flags = COMPILE[platform]
+    done = subprocess.run([compiler, "-O1", "-o", host, HERE / "host.c", *flags], capture_output=True, text=True)
+    check(platform, "C host", done.returncode == 0, done.stderr)
+    if done.returncode:
+        return
+    for model, _, events in MODELS:
+        mine, theirs = steps(platform, host, built[model]), None
+        if platform != "linux64":
+            theirs = steps("linux64", FOLDER / "linux64" / "host", linux[model])
+        if not mine:
+            continue
+        check(platform, "rollback", mine["rollback"] == "ok", mine)
+        check(platform, "two instances", mine["instances"] == "ok", mine)
+        check(platform, "no resource location", mine["located"] == "ok", mine)
+        if events:
+            check(platform, "event", int(mine["events"]) > 2, mine["events"])
+        if theirs:
+            check(platform, f"plan of {model} as on Linux", plan(built[model]) == plan(linux[model]), "they differ")
+            away = distance(mine["rows"], theirs["rows"])
+            check(platform, f"{model} as on Linux", away <= 1e-9, f"differs by {away:.3g} of the range")
+    message(platform, host, built["dc-drive"])
+    for model, path in built.items():
+        if platform != "aarch64-linux":
+            importer(platform, model, path)
+        else:
+            problems = subprocess.run(
+                [sys.executable, "-c", "import sys, fmpy.validation as v; print(v.validate_fmu(sys.argv[1]))", path],
+                capture_output=True, text=True,
+            )  # fmt: skip
+            check(platform, "validate", problems.stdout.strip() == "[]", problems.stdout + problems.stderr[-500:])
+
+
+def unpacked(fmu: Path, into: str) -> tuple[Path, str, str, dict[str, ElementTree.Element]]:
+    """Folder, model identifier, GUID, variables by name."""
+    folder = fmu.with_name(into)
+    with zipfile.ZipFile(fmu) as archive:
+        archive.extractall(folder)
+    root = ElementTree.parse(folder / "modelDescription.xml").getroot()
+    variables = {variable.get("name"): variable for variable in root.iter("ScalarVariable")}
+    return folder, root.find("CoSimulation").get("modelIdentifier"), root.get("guid"), variables
+
+
+def seen(platform: str, path: Path) -> str:
+    """A path as programs of the platform know it: wine has the root as drive Z."""
+    return f"Z:{path}" if platform == "win64" else str(path)
+
+
+def steps(platform: str, host: Path, fmu: Path) -> dict[str, object] | None:
+    """The C host's run: rows of outputs, and its own checks."""
+    folder, identifier, guid, variables = unpacked(fmu, fmu.stem)
+    outputs = [v.get("valueReference") for v in variables.values() if v.get("causality") == "output" and v.find("Real") is not None]
+    own = [v for name, v in variables.items() if name.startswith("fmuBuild.")]
+    outputs = [reference for reference in outputs if reference not in {v.get("valueReference") for v in own}]
+    events = variables["fmuBuild.events"].get("valueReference")
+    library = folder / "binaries" / platform / f"{identifier}{SUFFIX[platform]}"
+    location = ("file:///" if platform == "win64" else "file://") + seen(platform, folder / "resources").replace(" ", "%20")
+    done = run(platform, host, "run", seen(platform, library), location, guid, 1e-3, 1000, events, *outputs)
+    lines = done.stdout.splitlines()
+    check(platform, "simulate", done.returncode == 0 and len(lines) == 1004, done.stdout[-500:] + done.stderr[-500:])
+    if done.returncode:
+        return None
+    found: dict[str, object] = dict(line.split(" ", 1) for line in lines[-4:])
+    return found | {"rows": [[float(value) for value in line.split()] for line in lines[:-4]]}
+
+
+def plan(fmu: Path) -> object:
+    """All decisions of a plan, without its measured numbers: these may differ in the last digit, and so the GUID does."""
+    with zipfile.ZipFile(fmu) as archive:
+        return shape(json.loads(archive.read("resources/plan.json")))
+
+
+def shape(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: shape(item) for name, item in value.items() if name not in ("guid",)}
+    if isinstance(value, list):
+        return [shape(item) for item in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
+
+
+def distance(mine: list[list[float]], theirs: list[list[float]]) -> float:
+    """The largest difference, relative to the range of each column."""
+    largest = 0.0
+    for one, other in zip(zip(*mine), zip(*theirs)):
+        span = max(other) - min(other) or max(map(abs, other)) or 1.0
+        largest = max(largest, max(abs(a - b) for a, b in zip(one, other)) / span)
+    return largest if len(mine) == len(theirs) else float("inf")
+
+
+def message(platform: str, host: Path, fmu: Path) -> None:
+    """An FMU whose inner library is gone says which one, whatever is in its path."""
+    folder, identifier, guid, _ = unpacked(fmu, "leer öd")
+    shutil.rmtree(folder / "resources" / "inner" / "binaries")
+    library = folder / "binaries" / platform / f"{identifier}{SUFFIX[platform]}"
+    done = run(platform, host, "refuse", seen(platform, library), seen(platform, folder / "resources"), guid)
+    check(platform, "message", done.returncode == 0 and f"{PLACE}" in done.stdout and "leer öd" in done.stdout, done.stdout + done.stderr)
+
+
+def importer(platform: str, model: str, fmu: Path) -> None:
+    """FMPy, in a Python of the platform."""
+    result = FOLDER / platform / f"{model}.json"
+    python = TOOLS / "windows-python" / "python.exe" if platform == "win64" else Path(sys.executable)
+    done = run(platform, python, seen(platform, HERE / "fmpy_import.py"), seen(platform, fmu), seen(platform, result))
+    said = json.loads(result.read_text(encoding="utf-8")) if result.is_file() else None
+    check(platform, "validate", said is not None and said["problems"] == [], said["problems"] if said else done.stderr[-800:])
+    if said and platform != "linux64":
+        reference = json.loads((FOLDER / "linux64" / f"{model}.json").read_text(encoding="utf-8"))["trajectory"]
+        rows = lambda columns: [list(row) for row in zip(*(columns[name] for name in sorted(columns) if not name.startswith("fmuBuild.")))]  # noqa: E731
+        away = distance(rows(said["trajectory"]), rows(reference))
+        check(platform, f"{model} by FMPy as on Linux", away <= 1e-9, f"differs by {away:.3g} of the range")
+
+
+def refusals(platform: str) -> None:
+    """What a user of Windows meets: a locked output, a model that hangs, one that crashes."""
+    place = FOLDER / platform / PLACE
+    for model, expected in (("hang", "did not return within 3 s"), ("crash", "crashed")):
+        run(platform, executable(platform), "example", model, f"{PLACE}/{model}.fmu")
+        done = run(platform, executable(platform), f"{PLACE}/{model}.fmu", f"{PLACE}/{model}-rt.fmu", "--time-limit=3s")
+        told = done.returncode == 1 and expected in done.stderr
+        check(platform, f"a model that {model}s", told and not (place / f"{model}-rt.fmu").exists(), done.stderr[-300:])
+    left = [path.name for path in place.iterdir() if path.name.startswith(".fmu-build")]
+    check(platform, "nothing left behind", not left, left)
+
+
+def table() -> None:
+    columns = ["validate", "simulate", "rollback", "two instances", "event", "message"]
+    print(f"\n{'platform':14}  " + "  ".join(columns))
+    for platform in SUFFIX:
+        cells = []
+        for column in columns:
+            found = [passed for where, what, passed in results if (where, what) == (platform, column)]
+            cells.append(("ok" if all(found) else "FAILED") if found else "-")
+        print(f"{platform:14}  " + "  ".join(cell.ljust(len(column)) for cell, column in zip(cells, columns)))
+    print()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
