@@ -65,18 +65,15 @@ def make(tags: tuple[str, ...], executable: Path, folder: Path) -> str:
     program = "fmu-build.exe" if executable.suffix == ".exe" else "fmu-build"
     files[f"fmu_build/{program}"] = (executable.read_bytes(), 0o755)
     files[f"{info}/METADATA"] = (metadata().encode(), 0o644)
-    files[f"{info}/WHEEL"] = (
-        "Wheel-Version: 1.0\nGenerator: fmu-build\nRoot-Is-Purelib: false\n"
-        + "".join(f"Tag: py3-none-{tag}\n" for tag in tags),
-        0o644,
-    )
-    files[f"{info}/entry_points.txt"] = ("[console_scripts]\nfmu-build = fmu_build.__main__:main\n", 0o644)
+    about = "Wheel-Version: 1.0\nGenerator: fmu-build\nRoot-Is-Purelib: false\n"
+    about += "".join(f"Tag: py3-none-{tag}\n" for tag in tags)
+    files[f"{info}/WHEEL"] = (about.encode(), 0o644)
+    files[f"{info}/entry_points.txt"] = (b"[console_scripts]\nfmu-build = fmu_build.__main__:main\n", 0o644)
     files[f"{info}/LICENSE"] = ((ROOT / "LICENSE").read_bytes(), 0o644)
     name = f"fmu_build-{version()}-py3-none-{tag}.whl"
     record = []
     with zipfile.ZipFile(folder / name, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, (content, mode) in files.items():
-            content = content.encode() if isinstance(content, str) else content
             digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
             record.append(f"{path},sha256={digest},{len(content)}\n")
             add(archive, path, content, mode)

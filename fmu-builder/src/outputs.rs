@@ -30,7 +30,7 @@ pub enum OutputError {
     IsSpecial { path: PathBuf },
     #[error("cannot write {}: there is no folder {}; create it first", path.display(), folder.display())]
     NoFolder { path: PathBuf, folder: PathBuf },
-    #[error("cannot write {}: {source}", path.display())]
+    #[error("cannot write {}: {source}{}", path.display(), if in_use(source) { "; close it in the program that has it open" } else { "" })]
     Io { path: PathBuf, source: io::Error },
 }
 
@@ -123,6 +123,11 @@ impl Outputs {
         }
         Ok(())
     }
+}
+
+/// Windows refuses to replace a file that a program has open: access denied, or a sharing violation.
+fn in_use(error: &io::Error) -> bool {
+    cfg!(windows) && matches!(error.raw_os_error(), Some(5 | 32))
 }
 
 impl Claimed {

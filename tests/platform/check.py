@@ -254,6 +254,20 @@ def refusals(platform: str) -> None:
         done = run(platform, executable(platform), f"{PLACE}/{model}.fmu", f"{PLACE}/{model}-rt.fmu", "--time-limit=3s")
         told = done.returncode == 1 and expected in done.stderr
         check(platform, f"a model that {model}s", told and not (place / f"{model}-rt.fmu").exists(), done.stderr[-300:])
+    # FMPy or another tool has the old one open.
+    target = place / "dc-drive-rt.fmu"
+    before = target.read_bytes()
+    hold = "import sys, time; file = open(sys.argv[1], 'r+b'); print('open', flush=True); time.sleep(600)"
+    python = TOOLS / "windows-python" / "python.exe"
+    holder = subprocess.Popen(["wine", python, "-c", hold, seen(platform, target)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    try:
+        assert holder.stdout and holder.stdout.readline().startswith(b"open")
+        done = run(platform, executable(platform), f"{PLACE}/dc-drive.fmu", f"{PLACE}/dc-drive-rt.fmu", "--step=1ms")
+    finally:
+        holder.kill()
+        holder.wait()
+    told = done.returncode == 1 and "close it in the program that has it open" in done.stderr
+    check(platform, "a locked file", told and target.read_bytes() == before, f"{done.returncode}: {done.stderr[-300:]}")
     left = [path.name for path in place.iterdir() if path.name.startswith(".fmu-build")]
     check(platform, "nothing left behind", not left, left)
 
