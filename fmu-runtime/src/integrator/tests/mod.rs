@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod accuracy;
+mod details;
 mod events;
 mod hybrid;
 mod model;
