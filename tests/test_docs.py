@@ -1,0 +1,49 @@
+"""The documents name what exists: files, links, headings, and messages that the code can really print."""
+
+import re
+
+import pytest
+from conftest import ROOT
+
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
+SOURCES = [path for folder in ["fmu-runtime", "fmu-builder", "modelDescription", "reference-fmus"]
+           for path in (ROOT / folder / "src").rglob("*") if path.is_file()]
+
+
+def anchor(heading):
+    """As GitHub makes it of a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+        if target.startswith("http"):
+            continue
+        name, _, heading = target.partition("#")
+        other = (page.parent / name).resolve() if name else page
+        assert other.exists(), target
+        if heading:
+            anchors = [anchor(line) for line in re.findall(r"^#+ (.*)$", other.read_text(), re.M)]
+            assert heading in anchors, f"{target}: {anchors}"
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/methods.md"])
+def test_files_that_are_named_exist(page):
+    """`name.rs`, and names in the drawing: by their own name, or the end of a path."""
+    paths = ["/" + str(path.relative_to(ROOT)) for path in SOURCES] + ["/" + path.name for path in ROOT.iterdir()]
+    paths += ["/" + str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("*") if ".venv" not in path.parts]
+    paths += ["/" + str(path.relative_to(ROOT)) for path in (ROOT / "reference-fmus").rglob("*.rs")]
+    for name in set(re.findall(r"[\w/-]+\.rs\b", (ROOT / page).read_text())):
+        assert any(path.endswith("/" + name) for path in paths) or "NAME" in name, f"{page} names {name}"
+
+
+def test_messages_are_those_of_the_code():
+    code = " ".join(path.read_text() for path in SOURCES if path.suffix == ".rs")
+    code = re.sub(r"\\\n\s*", "", code)  # a string that goes on in the next line
+    rows = re.findall(r"^\| (`.*?) \|", (ROOT / "docs" / "troubleshooting.md").read_text(), re.M)
+    messages = [message for row in rows for message in re.findall(r"`([^`]+)`", row)]
+    assert len(messages) > 30
+    missing = [message for message in messages
+               for part in message.split("…") if len(part.strip(" ,;:()")) >= 8 and part.strip(" ,;:()") not in code]
+    assert missing == []
