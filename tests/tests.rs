@@ -23,3 +23,5 @@ mod leftovers;
 mod realtime;
 /// Broken models and impossible requests: the exact message, exit code 1, nothing written.
 mod refusal;
+/// The study leaves no traces; buffers, numbers and columns are checked.
+mod study;

@@ -158,7 +158,11 @@ fn a_huge_model_is_read_and_written() {
             "\n<ScalarVariable name=\"same\" valueReference=\"{i}\"{initial}>{body}</ScalarVariable>"
         );
     }
-    xml += "</ModelVariables><ModelStructure/></fmiModelDescription>";
+    xml += "</ModelVariables><ModelStructure><Derivatives>";
+    for i in (1..n).step_by(3) {
+        xml += &format!("<Unknown index=\"{}\"/>", i + 1);
+    }
+    xml += "</Derivatives></ModelStructure></fmiModelDescription>";
     let model = read(xml.as_bytes()).unwrap();
     assert_eq!(model.variables.len(), n);
     assert_eq!(model.states().len(), n / 3 + 1);

@@ -506,7 +506,14 @@ pub unsafe extern "C" fn fmi2SetContinuousStates(c: *mut Component, x: *const f6
 
 #[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2GetDerivatives(c: *mut Component, dx: *mut f64, n: usize) -> Status {
-    unsafe { run("fmi2GetDerivatives", c, |it| it.get_derivatives(slice_mut(dx, n)?)) }
+    unsafe {
+        run("fmi2GetDerivatives", c, |it| {
+            if it.oddity() == Oddity::WritesBeyond {
+                dx.add(n).write(0.0);
+            }
+            it.get_derivatives(slice_mut(dx, n)?)
+        })
+    }
 }
 
 #[cfg_attr(feature = "export", unsafe(no_mangle))]

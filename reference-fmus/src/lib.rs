@@ -228,5 +228,8 @@ static ENTRIES: &[Entry] = &[
     entry!("printing", decay(Oddity::Prints), false),
     entry!("chatter", misbehaving::Chatter, false),
     entry!("diverging", misbehaving::Diverging, false),
+    entry!("writes-beyond", decay(Oddity::WritesBeyond), false),
+    entry!("nan-output", misbehaving::NanOutput, false),
+    entry!("branching", misbehaving::Branching, false),
     entry!("guid-mismatch", decay(Oddity::None), false),
 ];

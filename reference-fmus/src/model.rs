@@ -49,6 +49,8 @@ pub enum Oddity {
     Crashes,
     /// Never returns from fmi2EnterInitializationMode.
     Hangs,
+    /// fmi2GetDerivatives writes one value more than it was asked for.
+    WritesBeyond,
 }
 
 pub trait Model {

@@ -2,7 +2,7 @@
 //!
 //! [`Decay`] with an [`Oddity`] or a failing initialization, x' = -k x otherwise; [`Nan`];
 //! [`Pair`], the linear x' = y - x, y' = k (x - y), whose description or directional derivative
-//! lies; [`Chatter`]; [`Diverging`].
+//! lies; [`Chatter`]; [`Diverging`]; [`NanOutput`]; [`Branching`].
 
 use crate::dual::{Dual, Num};
 use crate::model::{Event, Model, Oddity, Values};
@@ -143,5 +143,54 @@ impl Model for Diverging {
     fn evaluate(&self, v: &mut Values) {
         let [_, x, dx, a] = &mut v.real[..] else { return };
         *dx = *a * *x * *x;
+    }
+}
+
+/// x' = -k x with an output that is no number from t = 0.5 on.
+pub struct NanOutput;
+
+impl Model for NanOutput {
+    fn states(&self) -> usize {
+        1
+    }
+
+    fn reals(&self) -> &'static [&'static str] {
+        &["time", "x", "der(x)", "k", "y"]
+    }
+
+    fn evaluate(&self, v: &mut Values) {
+        let [t, x, dx, k, y] = &mut v.real[..] else { return };
+        *dx = -*k * *x;
+        *y = if *t < 0.5 { *x } else { f64::NAN };
+    }
+}
+
+/// A winding angle, φ' = w, w' = -k (w - 10), whose model changes to another branch, w' = -k (w + 10), for good when the angle was moved
+/// by more than 0.5 rad from one evaluation to the next: what an engine's iteration does to whoever probes it carelessly. It cannot save its
+/// state. Known answer: w stays 10 and φ = 87 + 10 t.
+pub struct Branching;
+
+impl Model for Branching {
+    fn states(&self) -> usize {
+        2
+    }
+
+    fn reals(&self) -> &'static [&'static str] {
+        &["time", "phi", "w", "der(phi)", "der(w)", "k", "last", "branch"]
+    }
+
+    fn initialize(&self, v: &mut Values) -> Result<(), &'static str> {
+        (v.real[6], v.real[7]) = (v.real[1], 0.0);
+        Ok(())
+    }
+
+    fn evaluate(&self, v: &mut Values) {
+        let [_, phi, w, dphi, dw, k, last, branch] = &mut v.real[..] else { return };
+        if (*phi - *last).abs() > 0.5 {
+            *branch = 1.0;
+        }
+        *last = *phi;
+        *dphi = *w;
+        *dw = -*k * (*w - if *branch == 0.0 { 10.0 } else { -10.0 });
     }
 }
