@@ -39,9 +39,10 @@ fn largest_errors(
 fn first_order_on_a_linear_model() {
     let h = [0.02, 0.01, 0.005, 0.0025];
     for mode in ["implicit", "explicit"] {
-        let errors = largest_errors("dahlquist", &format!("--mode {mode}"), &[], 2.0, &h, |fmu, t| {
-            (fmu.real("x") - (-t).exp()).abs()
-        });
+        let errors =
+            largest_errors("dahlquist", &format!("--method lie --mode {mode}"), &[], 2.0, &h, |fmu, t| {
+                (fmu.real("x") - (-t).exp()).abs()
+            });
         assert_first_order(mode, &h, &errors);
     }
 }
@@ -56,9 +57,11 @@ fn first_order_on_a_nonlinear_model() {
     let span = 1.0;
     let exact = runge_kutta(f, [1.5, 0.0, std::f64::consts::FRAC_PI_4, 0.0], 0.0, span, 20_000);
     let h = [1e-3, 5e-4, 2.5e-4, 1.25e-4];
-    for options in
-        ["--mode implicit --jacobian every", "--mode implicit --jacobian rolling", "--mode explicit --force"]
-    {
+    for options in [
+        "--method lie --mode implicit --jacobian every",
+        "--method lie --mode implicit --jacobian rolling",
+        "--method lie --mode explicit --force",
+    ] {
         let errors: Vec<f64> = h
             .iter()
             .map(|&h| {
@@ -87,7 +90,9 @@ fn first_order_on_a_stiff_nonlinear_model() {
         .map(|&h| {
             let exported = build(
                 "van-der-pol",
-                &format!("--set eps={eps} --step {h} --stop {span} --mode implicit --jacobian every"),
+                &format!(
+                    "--set eps={eps} --step {h} --stop {span} --method lie --mode implicit --jacobian every"
+                ),
             );
             let mut fmu = exported.start(0.0, &[("eps", eps)]);
             fmu.steps(0.0, h, (span / h).round() as usize);
@@ -108,11 +113,17 @@ fn first_order_on_a_time_dependent_model() {
     let b = 11.0 - a;
     let span = 0.5;
     let h = [1e-3, 5e-4, 2.5e-4, 1.25e-4];
-    let errors =
-        largest_errors("time-varying", "--mode implicit --jacobian every", &[], span, &h, |fmu, t| {
+    let errors = largest_errors(
+        "time-varying",
+        "--method lie --mode implicit --jacobian every",
+        &[],
+        span,
+        &h,
+        |fmu, t| {
             let exact = (8.0 * t).exp() * (p * a * (l1 * t).exp() + q * b * (l2 * t).exp());
             (fmu.real("x1") / exact - 1.0).abs()
-        });
+        },
+    );
     assert_first_order("time-varying", &h, &errors);
 }
 
@@ -123,9 +134,10 @@ fn first_order_on_a_time_dependent_model() {
 fn a_stiff_component_follows_its_forcing() {
     let stiffness = 1e6;
     let h = [0.1, 0.05, 0.025, 0.0125];
-    let errors = largest_errors("prothero-robinson", "--mode implicit", &[], 2.0, &h, |fmu, t| {
-        (fmu.real("x") - t.sin()).abs()
-    });
+    let errors =
+        largest_errors("prothero-robinson", "--method lie --mode implicit", &[], 2.0, &h, |fmu, t| {
+            (fmu.real("x") - t.sin()).abs()
+        });
     for (h, error) in h.iter().zip(&errors) {
         assert!(*error <= 2.0 * h / (2.0 * stiffness), "h = {h}: {error:e}");
     }
@@ -148,7 +160,8 @@ fn first_order_with_a_sampled_input() {
     let errors: Vec<f64> = h
         .iter()
         .map(|&h| {
-            let exported = build("rc-circuit", &format!("--step {h} --stop {span} --mode implicit"));
+            let exported =
+                build("rc-circuit", &format!("--step {h} --stop {span} --method lie --mode implicit"));
             let mut fmu = exported.start(0.0, &[("V_B", 0.0), ("V_C", 0.0), ("E", 0.0)]);
             for k in 0..(span / h).round() as usize {
                 let t = k as f64 * h;
@@ -186,8 +199,10 @@ fn an_input_derivative_makes_a_ramp() {
     let (h, slope, steps) = (1e-3, 50.0, 200);
     for substeps in [1, 4] {
         let small = h / substeps as f64;
-        let exported =
-            build("rc-circuit", &format!("--step {h} --substeps {substeps} --stop 0.2 --mode implicit"));
+        let exported = build(
+            "rc-circuit",
+            &format!("--step {h} --substeps {substeps} --stop 0.2 --method lie --mode implicit"),
+        );
         for ramp in [true, false] {
             let mut fmu = exported.start(0.0, &[("V_B", 0.0), ("V_C", 0.0), ("E", 0.0)]);
             for k in 0..steps {
@@ -216,7 +231,8 @@ fn the_factor_is_one_over_one_plus_hk() {
     for hk in [1e-3, 0.1, 1.0, 10.0, 1e3, 1e6] {
         let h = 0.1;
         let k = hk / h;
-        let exported = build("dahlquist", &format!("--mode implicit --step {h} --set k={k} --force"));
+        let exported =
+            build("dahlquist", &format!("--method lie --mode implicit --step {h} --set k={k} --force"));
         let mut fmu = exported.start(0.0, &[("k", k)]);
         let mut before = fmu.real("x");
         for step in 0..3 {
@@ -235,7 +251,7 @@ fn the_factor_is_one_over_one_plus_hk() {
 #[test]
 fn a_linear_pair_follows_the_recurrence() {
     let h = 0.01;
-    let exported = build("stiff-pair", &format!("--mode implicit --step {h} --stop 1"));
+    let exported = build("stiff-pair", &format!("--method lie --mode implicit --step {h} --stop 1"));
     let plan = std::fs::read_to_string(exported.root.join("resources/plan.json")).unwrap();
     let bound = if plan.contains("\"source\":\"directional\"") { 1e-14 } else { 1e-7 };
     let mut fmu = exported.start(0.0, &[]);
@@ -258,7 +274,7 @@ fn a_linear_pair_follows_the_recurrence() {
 /// L-stability: with hk = 1e6 the state is gone after a few steps, and stays so.
 #[test]
 fn decays_at_once_when_very_stiff() {
-    let exported = build("dahlquist", "--mode implicit --step 0.1 --set k=1e7 --force");
+    let exported = build("dahlquist", "--method lie --mode implicit --step 0.1 --set k=1e7 --force");
     let mut fmu = exported.start(0.0, &[("k", 1e7)]);
     for k in 0..50 {
         fmu.step(k as f64 * 0.1, 0.1);
@@ -271,7 +287,7 @@ fn decays_at_once_when_very_stiff() {
 #[test]
 fn explicit_mode_is_forward_euler() {
     let (h, k) = (0.1, 1.0);
-    let exported = build("dahlquist", &format!("--mode explicit --step {h}"));
+    let exported = build("dahlquist", &format!("--method lie --mode explicit --step {h}"));
     let mut fmu = exported.start(0.0, &[]);
     let mut x: f64 = 1.0;
     for step in 0..50 {
@@ -291,9 +307,9 @@ fn mixed_mode_has_the_error_of_the_row_mask() {
     };
     let (h, steps) = (1e-2, 2000);
     for (options, published) in [
-        ("--mode mixed --fast x,y --slow theta,phi", 0.0406),
-        ("--mode implicit --jacobian every", 0.340),
-        ("--mode explicit", 0.935),
+        ("--method lie --mode mixed --fast x,y --slow theta,phi", 0.0406),
+        ("--method lie --mode implicit --jacobian every", 0.340),
+        ("--method lie --mode explicit", 0.935),
     ] {
         let exported = build("spring-pendulum", &format!("--step {h} --stop 20 --force {options}"));
         let mut fmu = exported.start(0.0, &[]);
@@ -313,7 +329,7 @@ fn mixed_mode_has_the_error_of_the_row_mask() {
 #[test]
 fn starts_at_any_time() {
     let h = 0.01;
-    let exported = build("prothero-robinson", &format!("--mode implicit --step {h}"));
+    let exported = build("prothero-robinson", &format!("--method lie --mode implicit --step {h}"));
     for start in [-3.7, 2.5, 1000.0] {
         let mut fmu = exported.start(start, &[("x", f64::sin(start))]);
         for k in 0..200 {
@@ -331,7 +347,7 @@ fn starts_at_any_time() {
 #[test]
 fn steps_past_the_stop_time() {
     let h = 0.1;
-    let exported = build("dahlquist", &format!("--mode implicit --step {h}"));
+    let exported = build("dahlquist", &format!("--method lie --mode implicit --step {h}"));
     let mut fmu = exported.instantiate();
     assert_eq!([fmu.setup(0.0, Some(1.0)), fmu.enter(), fmu.exit()], [OK; 3]);
     fmu.steps(0.0, h, 150);
@@ -353,8 +369,10 @@ fn time_does_not_drift() {
 #[test]
 fn substeps_equal_steps() {
     let (h, m) = (1e-3, 4);
-    let options =
-        format!("--step {} --substeps {m} --stop 2 --mode implicit --jacobian rolling", h * m as f64);
+    let options = format!(
+        "--step {} --substeps {m} --stop 2 --method lie --mode implicit --jacobian rolling",
+        h * m as f64
+    );
     let exported = build("spring-pendulum", &options);
     let (mut fine, mut coarse) = (exported.start(0.0, &[]), exported.start(0.0, &[]));
     let names = ["x", "y", "theta", "phi"];

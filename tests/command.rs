@@ -62,11 +62,13 @@ fn a_printing_model_does_not_disturb_json() {
 fn lies_are_found_out() {
     let folder = TempDir::new().unwrap();
     let output = folder.path().join("out.fmu");
-    let found = build_file(&example("wrong-structure", folder.path()), &output, "--mode implicit");
+    let found =
+        build_file(&example("wrong-structure", folder.path()), &output, "--method lie --mode implicit");
     let warnings = found["warnings"].to_string();
     assert!(warnings.contains("der(y)"), "{warnings}");
     assert_eq!(found["nonzeros"], 4, "{found}");
-    let found = build_file(&example("wrong-directional", folder.path()), &output, "--mode implicit");
+    let found =
+        build_file(&example("wrong-directional", folder.path()), &output, "--method lie --mode implicit");
     assert!(found["warnings"].to_string().contains("irectional"), "{found}");
     assert_eq!(found["jacobian_source"], "differences", "{found}");
 }

@@ -25,9 +25,9 @@ fn run(fmu: &mut Fmu, names: &[&str], h: f64, from: usize, to: usize) -> Vec<Vec
 /// compiled from Modelica, without states.
 const RUNS: [(&str, &str, &[&str], f64); 6] = [
     ("bouncing-ball", "", &["h", "v"], 0.01),
-    ("sampled-controller", "--mode implicit", &["x1", "x2", "u", "I"], 3e-3),
-    ("van-der-pol", "--mode implicit --jacobian every", &["x", "v"], 5e-3),
-    ("spring-pendulum", "--mode implicit --jacobian rolling", &["x", "y", "theta", "phi"], 0.01),
+    ("sampled-controller", "--method lie --mode implicit", &["x1", "x2", "u", "I"], 3e-3),
+    ("van-der-pol", "--method lie --mode implicit --jacobian every", &["x", "v"], 5e-3),
+    ("spring-pendulum", "--method lie --mode implicit --jacobian rolling", &["x", "y", "theta", "phi"], 0.01),
     ("mo2fmu_BouncingBall.fmu", "", &["h", "v"], 0.01),
     ("all-types", "", &["time", "y"], 0.01),
 ];
@@ -202,7 +202,7 @@ fn reset_equals_fresh() {
 /// A start value and an input that were set before a reset are forgotten.
 #[test]
 fn reset_forgets_what_was_set() {
-    let exported = build("rc-circuit", "--step 1ms --mode implicit");
+    let exported = build("rc-circuit", "--step 1ms --method lie --mode implicit");
     let names = ["V_B", "V_C"];
     let fresh = run(&mut exported.start(0.0, &[]), &names, 1e-3, 0, 50);
     let mut fmu = exported.start(0.0, &[("V_C", 3.0), ("E", 7.0)]);
@@ -232,7 +232,7 @@ fn only_one_instance_where_the_model_says_so() {
 /// What is called, in which phase, and how it must end: FMI 2.0.4, section 4.2.4, table of co-simulation.
 #[test]
 fn illegal_calls_are_errors_and_change_nothing() {
-    let exported = build("dahlquist", "--mode implicit --step 0.1");
+    let exported = build("dahlquist", "--method lie --mode implicit --step 0.1");
     let x = exported.reference("x");
     let k = exported.reference("k");
     type Call<'a> = (&'static str, Box<dyn Fn(&mut Fmu) -> i32 + 'a>);
@@ -463,7 +463,7 @@ fn a_wrong_guid_or_type_is_refused_with_a_reason() {
 /// Every form of the resource location that importers are known to use; the folder's name has a blank.
 #[test]
 fn resource_locations_in_every_form() {
-    let exported = build("dahlquist", "--mode implicit --step 0.1");
+    let exported = build("dahlquist", "--method lie --mode implicit --step 0.1");
     let plain = exported.root.display().to_string();
     assert!(plain.contains(' '));
     let quoted = plain.replace(' ', "%20");
@@ -552,7 +552,7 @@ fn log_categories() {
 #[test]
 fn other_communication_steps_are_cut_with_one_warning() {
     let h = 0.1;
-    let exported = build("dahlquist", &format!("--mode implicit --step {h}"));
+    let exported = build("dahlquist", &format!("--method lie --mode implicit --step {h}"));
     let mut fmu = exported.start(0.0, &[]);
     let mut time = 0.0;
     let mut exact = 1.0;
@@ -576,7 +576,7 @@ fn other_communication_steps_are_cut_with_one_warning() {
 #[test]
 fn rounding_noise_is_accepted() {
     let h = 0.1;
-    let exported = build("dahlquist", &format!("--mode implicit --step {h}"));
+    let exported = build("dahlquist", &format!("--method lie --mode implicit --step {h}"));
     let (mut clean, mut noisy) = (exported.start(0.0, &[]), exported.start(0.0, &[]));
     let mut time = 0.0;
     for k in 0..100 {
@@ -659,7 +659,7 @@ fn steps_beyond_the_end_are_refused() {
 /// A communication point that is not where the last step ended, and steps that are none.
 #[test]
 fn impossible_steps_are_refused() {
-    let exported = build("dahlquist", "--mode implicit --step 0.1");
+    let exported = build("dahlquist", "--method lie --mode implicit --step 0.1");
     let mut fmu = exported.start(0.0, &[]);
     fmu.step(0.0, 0.1);
     for (time, step) in [
@@ -682,7 +682,7 @@ fn impossible_steps_are_refused() {
 #[test]
 fn output_derivatives() {
     let h = 1e-3;
-    let exported = build("dahlquist", &format!("--mode implicit --step {h}"));
+    let exported = build("dahlquist", &format!("--method lie --mode implicit --step {h}"));
     let mut fmu = exported.start(0.0, &[]);
     fmu.steps(0.0, h, 100);
     let (x, slope) = (fmu.real("x"), fmu.output_derivative("x"));
@@ -743,7 +743,7 @@ fn every_type_of_variable() {
 #[test]
 fn a_tunable_parameter_changes_the_step() {
     let h = 0.1;
-    let exported = build("dahlquist", &format!("--mode implicit --step {h}"));
+    let exported = build("dahlquist", &format!("--method lie --mode implicit --step {h}"));
     let mut fmu = exported.start(0.0, &[]);
     fmu.steps(0.0, h, 3);
     let before = fmu.real("x");
@@ -757,7 +757,7 @@ fn a_tunable_parameter_changes_the_step() {
 #[test]
 fn divergence_is_an_error_that_names_the_state() {
     let h = 0.01;
-    let exported = build("diverging", &format!("--mode explicit --step {h} --stop 0.9 --force"));
+    let exported = build("diverging", &format!("--method lie --mode explicit --step {h} --stop 0.9 --force"));
     let mut fmu = exported.start(0.0, &[]);
     let (mut x, mut k) = (1.0, 0);
     let status = loop {

@@ -98,7 +98,7 @@ fn time_events_cut_the_step() {
     let errors: Vec<f64> = h
         .iter()
         .map(|&h| {
-            let exported = build("sampled-controller", &format!("--step {h} --mode implicit"));
+            let exported = build("sampled-controller", &format!("--step {h} --method lie --mode implicit"));
             let mut fmu = exported.start(0.0, &[]);
             fmu.steps(0.0, h, (0.6 / h).round() as usize);
             assert_eq!(fmu.integer("samples"), samples, "h = {h}");
@@ -108,7 +108,7 @@ fn time_events_cut_the_step() {
     let slope = order(&h, &errors);
     assert!((slope - 1.0).abs() <= 0.1, "order {slope:.3}, errors {errors:?}");
 
-    let exported = build("sampled-controller", "--step 3e-3 --mode implicit");
+    let exported = build("sampled-controller", "--step 3e-3 --method lie --mode implicit");
     let mut fmu = exported.start(0.0, &[]);
     fmu.steps(0.0, 3e-3, 200);
     assert_eq!(fmu.integer("samples"), samples);
@@ -122,7 +122,7 @@ fn time_events_cut_the_step() {
 #[test]
 fn time_events_count_from_the_start_time() {
     let h = 1e-3;
-    let exported = build("sampled-controller", &format!("--step {h} --mode implicit"));
+    let exported = build("sampled-controller", &format!("--step {h} --method lie --mode implicit"));
     let (mut a, mut b) = (exported.start(0.0, &[]), exported.start(7.3, &[]));
     for k in 0..500 {
         a.step(k as f64 * h, h);

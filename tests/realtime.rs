@@ -37,7 +37,7 @@ fn calls_per_step(options: &str) -> [i32; 8] {
 /// With a frozen Jacobian a step is one evaluation: set the time, get the derivatives, set the states.
 #[test]
 fn a_step_is_one_evaluation() {
-    let calls = calls_per_step("--mode implicit --jacobian frozen");
+    let calls = calls_per_step("--method lie --mode implicit --jacobian frozen");
     let [time, states, derivatives, indicators, get, set, completed, directional] = calls;
     assert_eq!([time, states, derivatives], [1; 3]);
     assert_eq!([indicators, get, set, directional], [0; 4]);
@@ -48,7 +48,7 @@ fn a_step_is_one_evaluation() {
 /// they were.
 #[test]
 fn a_rehearsal_leaves_no_trace() {
-    let exported = build("counting", "--step 1ms --stop 1 --mode implicit");
+    let exported = build("counting", "--step 1ms --stop 1 --method lie --mode implicit");
     let mut fmu = exported.start(0.0, &[]);
     assert!(fmu.integer("GetDerivatives") > 3, "nothing was rehearsed");
     assert_eq!(fmu.integer("CompletedIntegratorStep"), 0);
@@ -58,7 +58,7 @@ fn a_rehearsal_leaves_no_trace() {
 /// With a fresh Jacobian each colour adds one evaluation, or one directional derivative, and nothing else.
 #[test]
 fn a_fresh_jacobian_adds_its_colours() {
-    let summary = summary("van-der-pol", "--step 1ms --stop 1 --mode implicit --jacobian every");
+    let summary = summary("van-der-pol", "--step 1ms --stop 1 --method lie --mode implicit --jacobian every");
     assert_eq!(summary["colours"], 2, "{summary}");
     assert_eq!(summary["evaluations_per_step"], 3.0, "{summary}");
 }
@@ -67,7 +67,11 @@ fn a_fresh_jacobian_adds_its_colours() {
 /// are often found with fewer trials than they may take.
 #[test]
 fn a_step_with_events_keeps_its_bound() {
-    for (options, substeps) in [("--mode explicit", 1), ("--mode implicit", 1), ("--mode implicit", 3)] {
+    for (options, substeps) in [
+        ("--method lie --mode explicit", 1),
+        ("--method lie --mode implicit", 1),
+        ("--method lie --mode implicit", 3),
+    ] {
         let options = format!("--step 10ms --stop 0.1 --substeps {substeps} --force {options}");
         let bound = &summary("chatter", &options)["worst_step"];
         let events = bound["events"].as_i64().unwrap();
@@ -97,7 +101,7 @@ fn a_step_with_events_keeps_its_bound() {
 #[test]
 fn constant_entries_are_not_asked_for_again() {
     let [time, states, derivatives, _, _, _, _, directional] =
-        calls_per_step("--mode implicit --jacobian every");
+        calls_per_step("--method lie --mode implicit --jacobian every");
     assert_eq!([time, states, derivatives, directional], [1, 1, 1, 0]);
 }
 
@@ -147,10 +151,10 @@ fn no_allocation_in_a_step() {
     let host = host(folder.path());
     for (model, options, h, name) in [
         ("bouncing-ball", "", 1e-3, "h"),
-        ("sampled-controller", "--mode implicit", 3e-3, "x1"),
-        ("van-der-pol", "--mode implicit --jacobian every", 1e-3, "x"),
-        ("spring-pendulum", "--mode implicit --jacobian rolling", 1e-3, "x"),
-        ("heat-rod:100", "--mode implicit", 1e-3, "T_mid"),
+        ("sampled-controller", "--method lie --mode implicit", 3e-3, "x1"),
+        ("van-der-pol", "--method lie --mode implicit --jacobian every", 1e-3, "x"),
+        ("spring-pendulum", "--method lie --mode implicit --jacobian rolling", 1e-3, "x"),
+        ("heat-rod:100", "--method lie --mode implicit", 1e-3, "T_mid"),
         ("chatter", "--stop 0.1 --force", 1e-2, "x"),
         ("stick-slip", "", 1e-3, "x"),
     ] {
@@ -171,7 +175,8 @@ fn no_allocation_in_a_step() {
 #[test]
 fn late_steps_are_counted() {
     for (h, late) in [(1e-8, 1000), (10.0, 0)] {
-        let exported = build("counting", &format!("--step {h} --stop {} --mode implicit", 1000.0 * h));
+        let exported =
+            build("counting", &format!("--step {h} --stop {} --method lie --mode implicit", 1000.0 * h));
         let mut fmu = exported.start(0.0, &[]);
         fmu.steps(0.0, h, 10);
         assert_eq!((fmu.real("fmuBuild.stepTime"), fmu.integer("fmuBuild.overruns")), (0.0, 0));
@@ -204,7 +209,7 @@ fn the_error_estimate_is_the_local_error() {
 /// `bench` measures, and its numbers are ordered.
 #[test]
 fn bench_measures_a_step() {
-    let exported = build("van-der-pol", "--step 1ms --mode implicit");
+    let exported = build("van-der-pol", "--step 1ms --method lie --mode implicit");
     let page = exported.file.with_extension("html");
     let words =
         ["bench", exported.file.to_str().unwrap(), "--json", "--steps", "5000", "--realtime", "--report"];

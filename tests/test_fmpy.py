@@ -137,7 +137,7 @@ def test_the_certificate_is_true(build, model):
 def test_dahlquist(build, model, output, mode):
     """x = exp(-t): the error of Euler's methods is h/2 t exp(-t), at most h/(2e), up to terms of second order."""
     h = 0.01
-    _, exported, _ = build(model, "--mode", mode, "--step", h, "--stop", 5)
+    _, exported, _ = build(model, "--method", "lie", "--mode", mode, "--step", h, "--stop", 5)
     result = simulate(exported, h, 5.0, [output])
     error = np.max(np.abs(result[output] - np.exp(-result["time"])))
     assert error <= 1.05 * h / (2 * math.e)
@@ -159,7 +159,7 @@ def test_heat_rods(build, model, n, rate, end, left, right, begin):
     (80 or 100 K) fall off as 1/k with |λ_k| ~ k². After the front has passed some cells (t >= 50 h) the modes that are left have
     |λ| t of order one, so the error is near ΔT h/(2 e t) times a few modes: 100 K · 5 · h/(2 e t)."""
     h, stop = 1e-3, 0.5
-    _, exported, said = build(model, "--step", h, "--stop", stop, "--mode", "implicit")
+    _, exported, said = build(model, "--step", h, "--stop", stop, "--method", "lie", "--mode", "implicit")
     assert said["states"] == n and said["implicit_states"] == n
     description = read_model_description(str(exported))
     names = [v.name for v in description.modelVariables]
@@ -263,7 +263,7 @@ def test_spring_pendulums(build, model, outputs):
     """Two seconds of an oscillation with ω = 3.4/s and amplitude 2: explicit or implicit Euler changes the amplitude by h ω²/2 a
     second, 1.2 % in 2 s at h = 1e-3, and the coupling of the modes multiplies that; five times is the bound."""
     h, stop = 1e-3, 2.0
-    original, exported, _ = build(model, "--step", h, "--stop", stop, "--mode", "implicit")
+    original, exported, _ = build(model, "--step", h, "--stop", stop, "--method", "lie", "--mode", "implicit")
     result = simulate(exported, h, stop, outputs)
     reference = peer(original, h, stop, outputs)
     for name in outputs:
@@ -295,7 +295,7 @@ def test_van_der_pol(build):
 
     errors = []
     for h in [1e-3, 5e-4]:
-        original, exported, _ = build("van-der-pol", "--step", h, "--stop", stop, "--mode", "implicit", "--jacobian", "every")
+        original, exported, _ = build("van-der-pol", "--step", h, "--stop", stop, "--method", "lie", "--mode", "implicit", "--jacobian", "every")
         ours = falls(simulate(exported, h, stop, ["x"]))
         theirs = falls(peer(original, 1e-4, stop, ["x"]))
         assert len(ours) == len(theirs) >= 2
@@ -348,7 +348,7 @@ def test_all_types(build):
 def test_start_values_and_start_time(build):
     """x0 and k by name, from t = 3."""
     h = 0.01
-    _, exported, _ = build("dahlquist", "--mode", "implicit", "--step", h)
+    _, exported, _ = build("dahlquist", "--method", "lie", "--mode", "implicit", "--step", h)
     result = simulate(exported, h, 5.0, ["x"], start=3.0, start_values={"x0": 4.0, "k": 2.0})
     t = result["time"] - 3.0
     assert np.max(np.abs(result["x"] - 4.0 * np.exp(-2.0 * t))) <= 1.05 * 4.0 * h * 2.0 / (2 * math.e)

@@ -1,6 +1,6 @@
 //! The main job, top to bottom: open, study, decide, pack.
 
-use crate::decide::{self, Decision, Wish};
+use crate::decide::{self, Decision, ReferenceRun};
 use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::lab::Lab;
@@ -11,6 +11,7 @@ use crate::progress::Progress;
 use crate::quantity::format_duration;
 use crate::report;
 use crate::source::Source;
+use crate::study::study_scenarios;
 use crate::summary::Summary;
 use crate::worker::{Studied, Study, Subject};
 
@@ -31,18 +32,19 @@ pub fn build(options: &Options) -> Result<Summary, Error> {
     let fmu = outputs.claim("the new FMU", &options.output)?;
     let page = options.report.as_deref().map(|path| outputs.claim("the report", path)).transpose()?;
     let mut source = Source::open(&options.input)?;
-    let experiment = source.experiments(&options.run)?.swap_remove(0);
-    let ignored = source.ignored_columns(&experiment);
+    let experiments = source.experiments(&options.run)?;
+    let ignored = experiments.iter().find_map(|experiment| source.ignored_columns(experiment));
     if let (true, Some(ignored)) = (options.strict, &ignored) {
         return Err(Error::Request(format!("{ignored}; rename or remove them, or build without --strict")));
     }
-    let mut pace = Pace::choose(options, &source, &experiment)?;
+    let mut grid = TimeGrid::choose(options, &source, &experiments[0])?;
     let progress = Progress::new(options.progress);
     let lab = Lab::new(&options.limits, &source.scratch, progress)?;
 
     let (subject, studied, mut decision) = loop {
-        let (subject, studied, decision) = attempt(options, &source, &experiment, &pace, &lab)?;
-        if !pace.shorten(decision.error, options.tolerance) {
+        let (subject, studied, decision) = attempt(options, &source, &experiments, &grid, &lab)?;
+        let order = decision.plan.step.method.tableau().order;
+        if !grid.shorten(decision.error, options.tolerance, order) {
             break (subject, studied, decision);
         }
     };
@@ -52,7 +54,7 @@ pub fn build(options: &Options) -> Result<Summary, Error> {
 
     let (runtimes, packed) =
         options.libraries.runtimes_for(&source.archive, &source.root(), source.identifier());
-    let summary = Summary::new(&source, &subject, &studied, &decision, &pace, packed, &options.output);
+    let summary = Summary::new(&source, &subject, &studied, &decision, &grid, packed, &options.output);
     let mut plan = decision.plan.clone();
     if studied.wrong_directional.is_some() {
         plan.model.provides_directional_derivative = false;
@@ -68,34 +70,23 @@ pub fn build(options: &Options) -> Result<Summary, Error> {
     Ok(summary)
 }
 
-/// Study the model and decide for one step size.
+/// Study the model on the given runs and on invented ones, and decide for one step size.
 fn attempt(
     options: &Options,
     source: &Source,
-    experiment: &Experiment,
-    pace: &Pace,
+    experiments: &[Experiment],
+    grid: &TimeGrid,
     lab: &Lab,
 ) -> Result<(Subject, Studied, Decision), Error> {
-    let wish = Wish {
-        mode: options.mode,
-        jacobian: options.jacobian,
-        fast: options.fast.clone(),
-        slow: options.slow.clone(),
-        tolerance: options.tolerance,
-        budget: options.budget,
-        strict: options.strict,
-        force: options.force,
-        steps: pace.steps,
-        every: pace.every,
-    };
+    let (first, others) =
+        experiments.split_first().ok_or_else(|| Error::Request("there is no run".into()))?;
     // What the tolerance allows anywhere it allows in time: the step itself errs by more.
-    let h = pace.step / pace.substeps as f64;
-    let subject = source.subject(experiment.clone(), h, pace.substeps, wish.tolerance);
-    let points = pace.steps / pace.every;
+    let h = grid.step / grid.substeps as f64;
+    let subject = source.subject(first.clone(), h, grid.substeps, options.tolerance);
     let study = Study {
         subject: subject.clone(),
         declared: source.declared(),
-        grid: (1..=points).map(|i| experiment.start + (i * pace.every) as f64 * pace.step).collect(),
+        grid: grid.points(first),
         samples: SAMPLES,
         tolerance: ACCURACY,
         patience: 0.5 * lab.limit(),
@@ -103,7 +94,68 @@ fn attempt(
         time_declared: source.time_declared(),
         thorough: true,
     };
-    let studied = lab.study(study)?;
+    let mut studied = lab.study(study.clone())?;
+    let mut runs = vec![given_run("the given run", first, grid, &studied)?];
+    let more = others.iter().map(|experiment| Study {
+        subject: Subject { experiment: experiment.clone(), ..subject.clone() },
+        grid: grid.points(experiment),
+        ask: Vec::new(),
+        thorough: false,
+        ..study.clone()
+    });
+    let answers = lab.study_all(more.collect());
+    for (at, (experiment, answer)) in others.iter().zip(answers).enumerate() {
+        let other = answer?;
+        runs.push(given_run(&format!("given run {}", at + 2), experiment, grid, &other)?);
+        studied.absorb(other);
+    }
+    let scenarios = study_scenarios(source, options, &study, grid.step, lab);
+    for (scenario, other) in scenarios.runs {
+        runs.push(ReferenceRun {
+            label: scenario.name,
+            given: false,
+            experiment: scenario.experiment,
+            steps: scenario.steps,
+            every: 1,
+            trajectory: other.trajectory.clone(),
+        });
+        studied.absorb(other);
+    }
+    let mut decision = decide::decide(source, &subject, &studied, &runs, options, lab)?;
+    decision.ranges = scenarios.ranges;
+    let mut warnings = Vec::new();
+    if !scenarios.unmoved.is_empty() {
+        warnings.push(format!(
+            "nothing moved these inputs, so that nothing is known of them: {}; give signals with --inputs or ranges with \
+             --range",
+            listed(&scenarios.unmoved)
+        ));
+    }
+    if !scenarios.left_out.is_empty() {
+        warnings.push(format!("invented runs that were left out: {}", listed(&scenarios.left_out)));
+    }
+    // What is not known weighs more than what is only to be said, but less than a missed tolerance.
+    let first = usize::from(decision.error.is_some_and(|error| error > options.tolerance));
+    decision.warnings.splice(first..first, warnings);
+    Ok((subject, studied, decision))
+}
+
+/// A few of them, and how many more there are.
+fn listed(what: &[String]) -> String {
+    const SHOWN: usize = 4;
+    let more = match what.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    format!("{}{more}", what[..what.len().min(SHOWN)].join("; "))
+}
+
+fn given_run(
+    label: &str,
+    experiment: &Experiment,
+    grid: &TimeGrid,
+    studied: &Studied,
+) -> Result<ReferenceRun, Error> {
     let reached = studied.times.len().saturating_sub(1) as u64;
     if reached == 0 {
         let why = studied.halted.as_deref().unwrap_or("no reason was given");
@@ -112,14 +164,19 @@ fn attempt(
             experiment.start
         )));
     }
-    let wish = Wish { steps: reached * pace.every, ..wish };
-    let decision = decide::decide(source, &subject, &studied, &wish, lab)?;
-    Ok((subject, studied, decision))
+    Ok(ReferenceRun {
+        label: label.into(),
+        given: true,
+        experiment: experiment.clone(),
+        steps: reached * grid.every,
+        every: grid.every,
+        trajectory: studied.trajectory.clone(),
+    })
 }
 
 /// The communication step and how the trial run is cut.
 #[derive(Clone, Debug)]
-pub struct Pace {
+pub struct TimeGrid {
     /// H, in seconds.
     pub step: f64,
     pub substeps: u32,
@@ -136,8 +193,8 @@ pub struct Pace {
     refinements: usize,
 }
 
-impl Pace {
-    fn choose(options: &Options, source: &Source, experiment: &Experiment) -> Result<Pace, Error> {
+impl TimeGrid {
+    fn choose(options: &Options, source: &Source, experiment: &Experiment) -> Result<TimeGrid, Error> {
         let span = experiment.stop - experiment.start;
         let substeps = options.substeps.max(1);
         let own = source.description.default_experiment.step_size.filter(|&step| step > 0.0 && step <= span);
@@ -170,10 +227,25 @@ impl Pace {
         };
         let watched = if outputs == 0 { states } else { outputs };
         let points = points.min(VALUES / watched.max(1) as u64).max(20);
-        let mut pace =
-            Pace { step, substeps, reason, steps: 1, every: 1, truncated: false, points, span, refinements };
-        pace.cut();
-        Ok(pace)
+        let mut grid = TimeGrid {
+            step,
+            substeps,
+            reason,
+            steps: 1,
+            every: 1,
+            truncated: false,
+            points,
+            span,
+            refinements,
+        };
+        grid.cut();
+        Ok(grid)
+    }
+
+    /// Points in time at which trajectories are compared.
+    fn points(&self, experiment: &Experiment) -> Vec<f64> {
+        let time = |i: u64| experiment.start + (i * self.every) as f64 * self.step;
+        (1..=self.steps / self.every).map(time).collect()
     }
 
     fn cut(&mut self) {
@@ -186,13 +258,14 @@ impl Pace {
     }
 
     /// A step that we chose ourselves is shortened until the tolerance is met. False: keep it.
-    fn shorten(&mut self, error: Option<f64>, tolerance: f64) -> bool {
+    fn shorten(&mut self, error: Option<f64>, tolerance: f64, order: u32) -> bool {
         let Some(error) = error.filter(|&error| error > tolerance) else { return false };
         if self.refinements == 0 {
             return false;
         }
         self.refinements -= 1;
-        let shorter = nice((self.step * tolerance / error * 0.8).min(0.5 * self.step));
+        let ratio = (tolerance / error).powf(1.0 / f64::from(order));
+        let shorter = nice((self.step * ratio * 0.8).min(0.5 * self.step));
         if shorter < self.span * 1e-7 {
             return false;
         }

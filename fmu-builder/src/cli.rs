@@ -59,7 +59,7 @@ where
 {
     let Cli { command, files, mut build } = Cli::try_parse_from(words)?;
     if let Some(command) = command {
-        return Ok(Words::Sub(command));
+        return Ok(Words::Sub(Box::new(command)));
     }
     let Some(Files { input, output }) = files else {
         return Err(
@@ -88,7 +88,7 @@ where
 #[derive(Debug)]
 enum Words {
     Build(Box<BuildArgs>),
-    Sub(Sub),
+    Sub(Box<Sub>),
 }
 
 impl Words {
@@ -102,16 +102,18 @@ impl Words {
                 };
                 Command::Build(Box::new(args.options(libraries)?), print)
             }
-            Words::Sub(Sub::Inspect(args)) => {
-                let print = if args.json { Print::Json } else { Print::Text };
-                Command::Inspect(args.options()?, print)
-            }
-            Words::Sub(Sub::Bench(args)) => {
-                let print = if args.json { Print::Json } else { Print::Text };
-                Command::Bench(args.options()?, print)
-            }
-            Words::Sub(Sub::Example(ExampleArgs { name, output })) => Command::Example { name, output },
-            Words::Sub(Sub::Worker(WorkerArgs { request })) => Command::Worker { request },
+            Words::Sub(sub) => match *sub {
+                Sub::Inspect(args) => {
+                    let print = if args.json { Print::Json } else { Print::Text };
+                    Command::Inspect(args.options()?, print)
+                }
+                Sub::Bench(args) => {
+                    let print = if args.json { Print::Json } else { Print::Text };
+                    Command::Bench(args.options()?, print)
+                }
+                Sub::Example(ExampleArgs { name, output }) => Command::Example { name, output },
+                Sub::Worker(WorkerArgs { request }) => Command::Worker { request },
+            },
         })
     }
 }
@@ -147,7 +149,7 @@ struct BuildArgs {
     /// Internal steps in each communication step [default: 1]
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "The step")]
     substeps: Option<String>,
-    /// Most that one step may cost: 100us, 3f (evaluations of the model), 25% (of the step)
+    /// Most that one step may cost: 100us, 3f (evaluations), 25% (of the step) [default: 10%]
     #[arg(long, value_name = "COST", allow_hyphen_values = true, help_heading = "The step")]
     budget: Option<String>,
     /// What one evaluation of the model takes on the target [default: measured here]
@@ -157,7 +159,7 @@ struct BuildArgs {
     #[arg(long, value_name = "ERROR", allow_hyphen_values = true, help_heading = "The step")]
     tolerance: Option<String>,
 
-    /// Integration method: auto, lie (linearly implicit Euler)
+    /// Integration method: auto, lie (linearly implicit Euler), lie2, ros2 (order 2), ros34pw2 (order 3)
     #[arg(long, value_name = "NAME", value_parser = one_of(&METHODS), hide_possible_values = true, help_heading = "The method")]
     method: Option<MethodChoice>,
     /// Implicit states: auto (the cheapest choice that is accurate), mixed, implicit (all), explicit (none)
@@ -169,7 +171,7 @@ struct BuildArgs {
     /// States that must be explicit: c,d
     #[arg(long, value_name = "NAMES", help_heading = "The method")]
     slow: Vec<String>,
-    /// When the Jacobian is renewed: auto, every (step), rolling (some of it each step), frozen (at events)
+    /// Jacobian renewed: auto, every (step), rolling (by parts), watched (when aged), frozen (at events)
     #[arg(long, value_name = "WHEN", value_parser = one_of(&JacobianPolicy::NAMES), hide_possible_values = true, help_heading = "The method")]
     jacobian: Option<JacobianPolicy>,
     /// Drop Jacobian entries as long as eigenvalues move by less than this share [default: where it pays]
@@ -564,6 +566,11 @@ mod tests {
         assert_eq!((options, print), (expected, Print::Json));
         assert_eq!(build("in.fmu out.fmu --explore none").0.run.explore, Some(0));
         assert_eq!(build("in.fmu out.fmu --method auto").0.method, None);
+        // Every method of the runtime can be asked for by its name.
+        for method in Method::ALL {
+            let line = format!("in.fmu out.fmu --method {}", method.name());
+            assert_eq!(build(&line).0.method, Some(method));
+        }
     }
 
     /// Refused with exit code 1 and a better message than clap's.

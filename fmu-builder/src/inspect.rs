@@ -9,7 +9,7 @@ use crate::progress::Progress;
 use crate::quantity;
 use crate::source::Source;
 use crate::structure::{Pattern, Variation, blt::components, draw, loops::suggest_slow_row, plan_parts};
-use crate::summary::{count, findings, warning_lines};
+use crate::summary::{count, findings, repairs_line, warning_lines};
 use crate::worker::Study;
 use fmu_runtime::lu;
 use serde::Serialize;
@@ -143,8 +143,8 @@ pub fn inspect(options: &InspectOptions) -> Result<Inspection, Error> {
         .zip(draw::text(&pattern, &elimination, names))
         .map(|(before, after)| format!("in the model's order:\n{before}\nin order of solution:\n{after}"));
     let causality = |wanted| description.variables.iter().filter(|v| v.causality == wanted).count();
-    let mut warnings = description.warnings.clone();
-    warnings.extend(findings(&studied, names));
+    let mut warnings = findings(&studied, names);
+    warnings.extend(repairs_line(&description.warnings));
     Ok(Inspection {
         model: description.model_name.clone(),
         generation_tool: description.generation_tool.clone().unwrap_or_default(),

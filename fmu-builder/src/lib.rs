@@ -19,6 +19,7 @@
 
 pub mod analysis;
 pub mod archive;
+pub mod assemble;
 pub mod bench;
 pub mod build;
 pub mod cleanup;
@@ -31,6 +32,7 @@ pub mod inputs;
 pub mod inspect;
 pub mod lab;
 pub mod libraries;
+pub mod method;
 pub mod options;
 pub mod outputs;
 pub mod pack;

@@ -26,7 +26,7 @@ pub struct Options {
     pub step: Option<f64>,
     /// Internal steps in each communication step.
     pub substeps: u32,
-    /// Most that a communication step may cost. None: the default.
+    /// Most that a communication step without events may cost. None: a tenth of the step, and a warning if no plan keeps it.
     pub budget: Option<Budget>,
     /// Seconds of one evaluation of the model on the target. None: measured here.
     pub evaluation_time: Option<f64>,
@@ -233,15 +233,18 @@ pub enum JacobianPolicy {
     Every,
     /// A part in every step, in turn.
     Rolling,
+    /// At the start, after events and parameter changes, and when a step shows that it has aged: then that step is done again.
+    Watched,
     /// At the start, after events and parameter changes.
     Frozen,
 }
 
 impl JacobianPolicy {
-    pub const NAMES: [(&str, JacobianPolicy); 4] = [
+    pub const NAMES: [(&str, JacobianPolicy); 5] = [
         ("auto", JacobianPolicy::Auto),
         ("every", JacobianPolicy::Every),
         ("rolling", JacobianPolicy::Rolling),
+        ("watched", JacobianPolicy::Watched),
         ("frozen", JacobianPolicy::Frozen),
     ];
 }
@@ -264,4 +267,13 @@ impl Watch {
 }
 
 /// Methods by the names of the command line; none of them: chosen.
-pub const METHODS: [(&str, Option<Method>); 2] = [("auto", None), ("lie", Some(Method::Lie))];
+pub const METHODS: [(&str, Option<Method>); 8] = [
+    ("auto", None),
+    ("lie", Some(Method::Lie)),
+    ("lie2", Some(Method::Lie2)),
+    ("ros2", Some(Method::Ros2)),
+    ("ros34pw2", Some(Method::Ros34pw2)),
+    ("ro2", Some(Method::Ro2)),
+    ("ros3p", Some(Method::Ros3p)),
+    ("rodas3", Some(Method::Rodas3)),
+];

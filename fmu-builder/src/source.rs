@@ -398,14 +398,20 @@ impl Source {
         Ok(Setting { name: name.to_string(), reference: variable.value_reference, value })
     }
 
-    /// The nearest name, as a hint.
+    /// The nearest name, as a hint: the same but for case or a path before it, or one that differs by little.
     fn similar(&self, name: &str) -> String {
         let lower = name.to_lowercase();
-        let near = self.description.variables.iter().find(|variable| {
-            let other = variable.name.to_lowercase();
+        let names = || self.description.variables.iter().map(|variable| variable.name.as_str());
+        let same = names().find(|other| {
+            let other = other.to_lowercase();
             other == lower || other.ends_with(&format!(".{lower}")) || lower.ends_with(&format!(".{other}"))
         });
-        near.map_or(String::new(), |variable| format!("; did you mean {}?", variable.name))
+        let likeness = |other: &str| strsim::normalized_damerau_levenshtein(&lower, &other.to_lowercase());
+        let near = same.or_else(|| {
+            let best = names().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+            (likeness(best) >= 0.7).then_some(best)
+        });
+        near.map_or(String::new(), |name| format!("; did you mean {name}?"))
     }
 
     /// Variables whose start value is missing in the file, though FMI demands one: the FMU itself is asked.

@@ -1,13 +1,13 @@
 //! What was decided, as data: printed as JSON, or as text for people.
 
-use crate::build::Pace;
-use crate::decide::{Certificate, Decision, WorstStep};
+use crate::build::TimeGrid;
+use crate::decide::{Certificate, Decision, Explored, WorstStep, standing};
 use crate::libraries::Packed;
 use crate::quantity::format_duration;
 use crate::report::Figures;
 use crate::source::Source;
 use crate::worker::{Studied, Subject, quantiles};
-use fmu_runtime::plan::{Policy, Source as JacobianSource};
+use fmu_runtime::plan::{Method, Policy, Source as JacobianSource};
 use fmu_runtime::platform;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -34,12 +34,19 @@ pub struct Summary {
     pub colours_per_step: usize,
     pub evaluations_per_step: f64,
     pub operations_per_step: u64,
+    /// Most evaluations of an internal step without events.
+    pub evaluations_worst_step: f64,
+    /// Of a communication step, events included.
     pub worst_step: WorstStep,
     pub jacobian: String,
     pub jacobian_source: String,
     pub mode: String,
     pub partition: String,
     pub method: String,
+    pub order: u32,
+    /// `null`: nothing tells at run time whether the plan holds.
+    pub watch: Option<WatchSummary>,
+    pub time_invariant: bool,
     /// Communication step in seconds; the internal step is this over `substeps`.
     pub step: f64,
     pub step_reason: String,
@@ -48,6 +55,7 @@ pub struct Summary {
     #[serde(flatten)]
     pub certificate: Certificate,
     pub error: Option<f64>,
+    pub explored: Explored,
     pub tolerance: f64,
     /// Per output (or state).
     pub errors: Vec<NamedError>,
@@ -68,6 +76,8 @@ pub struct Summary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evaluation_time_ns: Option<f64>,
     pub warnings: Vec<String>,
+    /// What modelDescription.xml had wrong, each by itself.
+    pub repairs: Vec<String>,
     #[serde(skip)]
     pub written: PathBuf,
     /// What the pages draw.
@@ -79,6 +89,20 @@ pub struct Summary {
 pub struct NamedError {
     pub name: String,
     pub error: f64,
+    /// It does not move in the runs, so that its error says nothing.
+    pub still: bool,
+}
+
+/// The watch of the plan, and what it did on the first run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct WatchSummary {
+    /// Part of a state's size above which it speaks.
+    pub threshold: f64,
+    /// Then the step is done again with a new Jacobian.
+    pub acts: bool,
+    pub renewals: u64,
+    /// Steps in which it spoke and could not be satisfied.
+    pub outside: u64,
 }
 
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -108,7 +132,7 @@ impl Summary {
         subject: &Subject,
         studied: &Studied,
         decision: &Decision,
-        pace: &Pace,
+        grid: &TimeGrid,
         packed: Packed,
         output: &Path,
     ) -> Summary {
@@ -124,14 +148,26 @@ impl Summary {
         };
         let mut implicit: Vec<u32> = elimination.order[explicit..].to_vec();
         implicit.sort_unstable();
-        let mut warnings = source.description.warnings.clone();
+        // In order of weight: what the plan misses, what the study could not see, what is wrong with the FMU, what was repaired.
+        let mut warnings = decision.warnings.clone();
+        let still: Vec<&str> = watched
+            .iter()
+            .zip(standing(&studied.trajectory))
+            .filter(|(_, still)| *still)
+            .map(|(name, _)| name.as_str())
+            .collect();
+        if !still.is_empty() {
+            warnings.push(format!(
+                "what stands still in the given run certifies nothing: {}",
+                shortened(&still.iter().map(|name| name.to_string()).collect::<Vec<_>>(), ", ")
+            ));
+        }
         warnings.extend(findings(studied, names));
-        warnings.extend(decision.warnings.iter().cloned());
-        if pace.truncated {
+        if grid.truncated {
             warnings.push(format!(
                 "the plan was verified over the first {} steps of the run only; shorten the run with --stop to choose what \
                  counts",
-                pace.steps
+                grid.steps
             ));
         }
         if decision.simulated.carried_events > 0 {
@@ -140,6 +176,8 @@ impl Summary {
                 decision.simulated.carried_events, plan.events.max_per_step
             ));
         }
+        let repairs = source.description.warnings.clone();
+        warnings.extend(repairs_line(&repairs));
         Summary {
             model: source.description.model_name.clone(),
             generation_tool: source.description.generation_tool.clone().unwrap_or_default(),
@@ -159,6 +197,7 @@ impl Summary {
             colours_per_step: plan.jacobian.policy.per_step(plan.jacobian.colours.len()),
             evaluations_per_step: decision.cost.evaluations_per_step,
             operations_per_step: decision.cost.operations_per_step,
+            evaluations_worst_step: decision.cost.evaluations_worst_step,
             worst_step: decision.worst_step,
             jacobian: match plan.jacobian.policy {
                 Policy::Every => "every".into(),
@@ -177,17 +216,27 @@ impl Summary {
             },
             partition: decision.candidate.label.clone(),
             method: plan.step.method.name().into(),
-            step: pace.step,
-            step_reason: pace.reason.clone(),
-            substeps: pace.substeps,
-            spectral_radius: decision.spectral_radius,
+            order: plan.step.method.tableau().order,
+            watch: plan.watch.as_ref().filter(|_| n > 0).map(|watch| WatchSummary {
+                threshold: watch.threshold,
+                acts: plan.jacobian.policy == Policy::Watched,
+                renewals: decision.simulated.renewals,
+                outside: decision.simulated.outside,
+            }),
+            time_invariant: plan.model.time_invariant,
+            step: grid.step,
+            step_reason: grid.reason.clone(),
+            substeps: grid.substeps,
+            spectral_radius: decision.verdict.amplification,
             certificate: decision.certificate.clone(),
             error: decision.error,
+            explored: decision.explored,
             tolerance: decision.tolerance,
             errors: watched
                 .into_iter()
                 .zip(&decision.errors)
-                .map(|(name, &error)| NamedError { name, error })
+                .zip(standing(&studied.trajectory))
+                .map(|((name, &error), still)| NamedError { name, error, still })
                 .collect(),
             verified_from: subject.experiment.start,
             verified_to: studied.times.last().copied().unwrap_or(subject.experiment.start),
@@ -201,6 +250,7 @@ impl Summary {
             step_time_ns: decision.simulated.quantiles.map(StepTime::from),
             evaluation_time_ns: Some(studied.evaluation_time * 1e9),
             warnings,
+            repairs,
             written: output.into(),
             figures: Figures::new(source, subject, studied, decision),
         }
@@ -249,7 +299,14 @@ impl Summary {
             let time = self
                 .evaluation_time_ns
                 .map_or(String::new(), |time| format!(" of {} each", format_duration(time * 1e-9)));
-            line("cost", format!("{} per internal step{time}", evaluations(self.evaluations_per_step)));
+            let worst = match self.evaluations_worst_step > self.evaluations_per_step {
+                true => format!(" on average, {} at most", trim(self.evaluations_worst_step)),
+                false => String::new(),
+            };
+            line(
+                "cost",
+                format!("{} per internal step{worst}{time}", evaluations(self.evaluations_per_step)),
+            );
         }
         if let Some(text) = self.saving_text() {
             line("saved", text);
@@ -274,6 +331,35 @@ impl Summary {
                     worst.map_or(String::new(), |worst| format!(", worst in {}", worst.name)),
                     self.verified_from,
                     self.verified_to
+                ),
+            );
+        }
+        if self.explored.scenarios > 0 {
+            let percent =
+                |error: Option<f64>| error.map_or("?".into(), |error| format!("{:.3} %", 100.0 * error));
+            line(
+                "explored",
+                format!(
+                    "{}: {} at most; the fully implicit step with a fresh Jacobian has {}",
+                    count(self.explored.scenarios, "invented run"),
+                    percent(self.explored.error),
+                    percent(self.explored.fresh_error)
+                ),
+            );
+        }
+        if let Some(watch) = &self.watch {
+            let spoke = match (watch.acts, watch.renewals, watch.outside) {
+                (_, 0, 0) => "never spoke in that run".to_string(),
+                (true, renewals, 0) => {
+                    format!("renewed the Jacobian {} in that run", count(renewals as usize, "time"))
+                }
+                (_, _, outside) => format!("{} of that run were beyond it", count(outside as usize, "step")),
+            };
+            line(
+                "watch",
+                format!(
+                    "a step may miss {:.2} % of a state's size by its Jacobian; {spoke}",
+                    100.0 * watch.threshold
                 ),
             );
         }
@@ -319,11 +405,14 @@ impl Summary {
 
     /// The method, and what of it is implicit.
     pub fn method_text(&self) -> String {
+        let title =
+            Method::ALL.iter().find(|method| method.name() == self.method).map(|method| method.title());
+        let title = title.unwrap_or(&self.method);
         match self.mode.as_str() {
             _ if self.states == 0 => "no continuous states: events and outputs only".into(),
-            "explicit" => "linearly implicit Euler; no state needs it: all explicit".into(),
+            "explicit" => format!("{title}; all states explicit"),
             _ => format!(
-                "linearly implicit Euler, {} of {} implicit ({}); {} of {} Jacobian entries kept",
+                "{title}, {} of {} implicit ({}); {} of {} Jacobian entries kept",
                 self.implicit_states,
                 count(self.states, "state"),
                 self.partition,
@@ -371,6 +460,10 @@ impl Summary {
             }
             _ if self.colours == 0 => "constant: evaluated once".into(),
             "frozen" => "evaluated at the start and after events and parameter changes".into(),
+            "watched" => format!(
+                "{colours}, evaluated at the start, after events and where a step shows that it has aged, by {}",
+                self.jacobian_source
+            ),
             "rolling" => {
                 format!(
                     "{} of {colours} in each step, in turn, by {}",
@@ -391,6 +484,27 @@ pub fn warning_lines(warnings: &[String]) -> Vec<String> {
         lines.push(format!("and {} more (all in --json)", warnings.len() - SHOWN));
     }
     lines
+}
+
+/// What was wrong in the description, in one line.
+pub fn repairs_line(repairs: &[String]) -> Option<String> {
+    match repairs {
+        [] => None,
+        [one] => Some(one.clone()),
+        many => {
+            Some(format!("modelDescription.xml, {}: {}", count(many.len(), "remark"), shortened(many, "; ")))
+        }
+    }
+}
+
+/// The first few, and how many more there are.
+fn shortened(what: &[String], separator: &str) -> String {
+    const SHOWN: usize = 3;
+    let more = match what.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!("{separator}and {more} more"),
+    };
+    format!("{}{more}", what[..what.len().min(SHOWN)].join(separator))
 }
 
 /// What the study found to say of the FMU.

@@ -1,4 +1,4 @@
-//! May a masked spectrum stand for the exact one? 000, (5.1).
+//! May a masked spectrum stand for the exact one? Schiela, (5.1).
 //!
 //! ```text
 //! |λ_i - λ~_π(i)| <= r_i = max(ρ (1 - |λ_i|), ρ_m)      for every i, for some pairing π
@@ -7,7 +7,7 @@
 //! Modes near the stability border are judged strictly, damped ones leniently; ρ_m keeps
 //! "non-stiff" eigenvalues near 1 from demanding everything.
 //!
-//! 000 asks for the pairing with the least max |λ_i - λ~_i| and then tests (5.1) on it. Several
+//! Schiela asks for the pairing with the least max |λ_i - λ~_i| and then tests (5.1) on it. Several
 //! pairings share that maximum, and one of them may fail where another passes. Here π has the
 //! least max |λ_i - λ~_π(i)| / r_i, so a spectrum is accepted exactly when some pairing satisfies
 //! (5.1); among those π, the one with the least sum, so that the other modes' errors mean

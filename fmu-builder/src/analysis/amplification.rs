@@ -1,43 +1,25 @@
 //! What one step does to a small disturbance: x+ = R x.
 //!
 //! ```text
-//! R = I + (I - hA)^-1 hJ = (I - hA)^-1 (I + h(J - A)),    A = M∘J
+//! R = R(hJ, hA),    A = M∘J
 //! ```
 //!
-//! The second form (003, (1)) has no cancellation for large hλ: with M full it is (I - hJ)^-1
-//! with eigenvalues 1/(1 - hλ); with M empty it is I + hJ. It is also R(h, P) of 004, (31).
+//! R is the method's (`method`); of linearly implicit Euler it is (I - hA)^-1 (I + h(J - A)), (1) of *Extension of a sparsing
+//! approach* and R(h, P) of Gustafsson, (31).
 //!
 //! A step is called stable where every mode that does not grow in continuous time does not
-//! grow in discrete time. A mode that does grow may grow as fast as e^(hλ) or 1/(1 - hλ).
+//! grow in discrete time. A mode that does grow may grow as fast as e^(hλ) or the unmasked method.
 
 use super::acceptance::pairing;
-use super::{Mask, Result, SLACK, check_step, dense};
+use super::{Mask, Result, SLACK, dense};
+use crate::method::Step;
 use faer::linalg::solvers::Solve;
 use faer::prelude::c64;
 use faer::{Mat, MatRef};
 
-/// R for Jacobian J, mask M and step h.
-pub fn amplification(j: MatRef<'_, f64>, mask: &Mask, h: f64) -> Result<Mat<f64>> {
-    stale_amplification(j, j, mask, h)
-}
-
-/// R with A taken from another Jacobian: (I - hA)^-1 (I + h(J - A)), A = M∘J_old.
-pub fn stale_amplification(
-    j_old: MatRef<'_, f64>,
-    j: MatRef<'_, f64>,
-    mask: &Mask,
-    h: f64,
-) -> Result<Mat<f64>> {
-    check_step(h)?;
-    dense::check_square(j)?;
-    let a = mask.apply(j_old)?;
-    if j.nrows() != a.nrows() {
-        return Err(super::Error::Size { what: "the Jacobian", expected: a.nrows(), found: j.nrows() });
-    }
-    let one = |i, k| if i == k { 1.0 } else { 0.0 };
-    let left = Mat::from_fn(a.nrows(), a.nrows(), |i, k| one(i, k) - h * a[(i, k)]);
-    let right = Mat::from_fn(a.nrows(), a.nrows(), |i, k| one(i, k) + h * (j[(i, k)] - a[(i, k)]));
-    dense::solve(left.as_ref(), right.as_ref())
+/// R for Jacobian J and mask M.
+pub fn amplification(j: MatRef<'_, f64>, mask: &Mask, step: &Step) -> Result<Mat<f64>> {
+    step.map(j, mask.apply(j)?.as_ref())
 }
 
 /// One mode: its continuous eigenvalue and what became of it.
@@ -45,7 +27,7 @@ pub fn stale_amplification(
 pub struct Mode {
     /// λ of J.
     pub continuous: c64,
-    /// 1/(1 - hλ), the unmasked method's eigenvalue.
+    /// R(hλ), the unmasked method's eigenvalue.
     pub exact: c64,
     /// μ of R paired with it.
     pub discrete: c64,
@@ -69,56 +51,40 @@ pub struct Modes {
 }
 
 /// Pair the eigenvalues of J and of R, and judge each mode.
-pub fn modes(j: MatRef<'_, f64>, mask: &Mask, h: f64) -> Result<Modes> {
-    Ok(paired(&dense::eigenvalues(j)?, &dense::eigenvalues(amplification(j, mask, h)?.as_ref())?, h))
+pub fn modes(j: MatRef<'_, f64>, mask: &Mask, step: &Step) -> Result<Modes> {
+    Ok(paired(&dense::eigenvalues(j)?, &dense::eigenvalues(amplification(j, mask, step)?.as_ref())?, step))
 }
 
 /// The same from the eigenvalues of J and of R.
-pub fn paired(lambda: &[c64], mu: &[c64], h: f64) -> Modes {
-    let exact: Vec<c64> = lambda.iter().map(|&l| exact_eigenvalue(l, h)).collect();
+pub fn paired(lambda: &[c64], mu: &[c64], step: &Step) -> Modes {
+    let exact: Vec<c64> = lambda.iter().map(|&l| step.stability(l)).collect();
     let n = mu.len();
     let pair = pairing(&Mat::from_fn(n, n, |i, k| (exact[i] - mu[k]).norm()));
-    let limit: Vec<f64> = lambda.iter().map(|&l| growth_limit(l, h)).collect();
+    let limit: Vec<f64> = lambda.iter().map(|&l| step.growth_limit(l)).collect();
     let excess = |i: usize| mu[pair[i]].norm() / limit[i];
     let modes = (0..n).map(|i| Mode {
         continuous: lambda[i],
         exact: exact[i],
         discrete: mu[pair[i]],
-        stable: h * lambda[i].re <= SLACK,
+        stable: step.h * lambda[i].re <= SLACK,
         ok: excess(i) <= 1.0,
     });
     Modes {
         modes: modes.collect(),
         spectral_radius: mu.iter().fold(0.0, |r, z| f64::max(r, z.norm())),
-        stable: within_limits(mu, lambda, h),
+        stable: within_limits(mu, lambda, step),
         worst: (0..n).max_by(|&a, &b| excess(a).total_cmp(&excess(b)).then(b.cmp(&a))),
     }
 }
 
 /// Is there a pairing in which no |μ| exceeds its λ's limit? With both sorted by size it is the
 /// sorted pairing or none.
-pub fn within_limits(mu: &[c64], lambda: &[c64], h: f64) -> bool {
+pub fn within_limits(mu: &[c64], lambda: &[c64], step: &Step) -> bool {
     let mut sizes: Vec<f64> = mu.iter().map(|z| z.norm()).collect();
-    let mut limits: Vec<f64> = lambda.iter().map(|&l| growth_limit(l, h)).collect();
+    let mut limits: Vec<f64> = lambda.iter().map(|&l| step.growth_limit(l)).collect();
     sizes.sort_by(f64::total_cmp);
     limits.sort_by(f64::total_cmp);
     sizes.len() == limits.len() && sizes.iter().zip(&limits).all(|(s, l)| s <= l)
-}
-
-/// The unmasked method's eigenvalue; where 1 - hλ vanishes, the differential equation's.
-pub fn exact_eigenvalue(lambda: c64, h: f64) -> c64 {
-    let denominator = c64::ONE - lambda * h;
-    if denominator.norm() > 1e-8 { denominator.inv() } else { (lambda * h).exp() }
-}
-
-/// The largest |μ| that a mode may have.
-fn growth_limit(lambda: c64, h: f64) -> f64 {
-    let growth = if h * lambda.re <= SLACK {
-        1.0
-    } else {
-        (h * lambda.re).exp().max(exact_eigenvalue(lambda, h).norm()).max(1.0)
-    };
-    growth * (1.0 + SLACK)
 }
 
 /// A mode of R, looked at by its eigenvector.
@@ -196,12 +162,13 @@ mod tests {
     use super::*;
     use crate::analysis::Error;
     use crate::analysis::dense::tests::mat;
+    use crate::method::tests::lie;
     use proptest::prelude::*;
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(60))]
 
-        /// 000, 3.3: the unsparsed method's eigenvalues are 1/(1 - hλ). Real λ, well separated and
+        /// Schiela, 3.3: the unsparsed method's eigenvalues are 1/(1 - hλ). Real λ, well separated and
         /// well conditioned by construction: J = Q diag(λ) Q^T, Q a product of rotations.
         #[test]
         fn full_mask_has_eigenvalues_one_over_one_minus_h_lambda(
@@ -217,7 +184,7 @@ mod tests {
             }
             let d = Mat::from_fn(n, n, |i, j| if i == j { lambda[i] } else { 0.0 });
             let j = &q * d * q.transpose();
-            let r = amplification(j.as_ref(), &Mask::full(n), h).unwrap();
+            let r = amplification(j.as_ref(), &Mask::full(n), &lie(h)).unwrap();
             let mut found: Vec<f64> = dense::eigenvalues(r.as_ref()).unwrap().iter().map(|z| z.re).collect();
             let mut wanted: Vec<f64> = lambda.iter().map(|l| 1.0 / (1.0 - h * l)).collect();
             found.sort_by(f64::total_cmp);
@@ -231,7 +198,7 @@ mod tests {
         #[test]
         fn empty_mask_is_explicit_euler(e in prop::collection::vec(-5.0..5.0f64, 9), h in 1e-3..1.0f64) {
             let j = Mat::from_fn(3, 3, |i, k| e[3 * i + k]);
-            let r = amplification(j.as_ref(), &Mask::explicit(3), h).unwrap();
+            let r = amplification(j.as_ref(), &Mask::explicit(3), &lie(h)).unwrap();
             let euler = Mat::from_fn(3, 3, |i, k| h * j[(i, k)] + if i == k { 1.0 } else { 0.0 });
             prop_assert_eq!(r, euler);
         }
@@ -242,7 +209,7 @@ mod tests {
             let j = Mat::from_fn(3, 3, |i, k| e[3 * i + k]);
             let mask = Mask::from_fn(3, |i, k| bits >> (3 * i + k) & 1 == 1);
             let h = 0.05;
-            let r = amplification(j.as_ref(), &mask, h).unwrap();
+            let r = amplification(j.as_ref(), &mask, &lie(h)).unwrap();
             let a = mask.apply(j.as_ref()).unwrap();
             let left = Mat::from_fn(3, 3, |i, k| if i == k { 1.0 } else { 0.0 } - h * a[(i, k)]);
             let hj = Mat::from_fn(3, 3, |i, k| h * j[(i, k)]);
@@ -261,15 +228,15 @@ mod tests {
         // State 1 is stiff; state 2 is slow. In pascals the slow one looks large.
         let j = mat(&[&[-1.0, 0.0, 0.0], &[0.1, -500.0, 0.0], &[1e5, 1e5, -2.0]]);
         let mask = Mask::rows(vec![true, false, false]);
-        let found = modes(j.as_ref(), &mask, 0.01).unwrap();
+        let found = modes(j.as_ref(), &mask, &lie(0.01)).unwrap();
         assert!(!found.stable && (found.spectral_radius - 4.0).abs() < 1e-9);
         let worst = found.modes[found.worst.unwrap()];
         assert!(worst.stable && !worst.ok && (worst.continuous.re + 500.0).abs() < 1e-9);
-        let r = amplification(j.as_ref(), &mask, 0.01).unwrap();
+        let r = amplification(j.as_ref(), &mask, &lie(0.01)).unwrap();
         let lambda = dense::eigenvalues(j.as_ref()).unwrap();
         let found = carried(j.as_ref(), &lambda, r.as_ref(), worst.discrete, &[1.0, 1.0, 1e5]).unwrap();
         assert_eq!((found.states[0].0, found.continuous), (1, Some(worst.continuous)));
-        assert!(modes(j.as_ref(), &Mask::rows(vec![false, true, false]), 0.01).unwrap().stable);
+        assert!(modes(j.as_ref(), &Mask::rows(vec![false, true, false]), &lie(0.01)).unwrap().stable);
     }
 
     /// With every row explicit μ = 1 + hλ: whatever μ is paired with by distance, it is that λ's.
@@ -277,7 +244,7 @@ mod tests {
     fn a_mode_of_the_explicit_step_knows_its_eigenvalue() {
         let j = mat(&[&[-5043.0, 3.0, 0.0], &[1.0, -2093.0, 2.0], &[0.0, 4.0, -5396.0]]);
         let (lambda, h) = (dense::eigenvalues(j.as_ref()).unwrap(), 1e-3);
-        let r = amplification(j.as_ref(), &Mask::rows(vec![false; 3]), h).unwrap();
+        let r = amplification(j.as_ref(), &Mask::rows(vec![false; 3]), &lie(h)).unwrap();
         for mu in dense::eigenvalues(r.as_ref()).unwrap() {
             let found = carried(j.as_ref(), &lambda, r.as_ref(), mu, &[]).unwrap().continuous.unwrap();
             assert!((c64::ONE + found * h - mu).norm() < 1e-12, "{mu}: {found}");
@@ -291,7 +258,7 @@ mod tests {
         let j = mat(&[&[-8.0, 0.0, 0.0], &[15000.0, -5000.0, 0.0], &[0.0, 0.0, -30.0]]);
         let lambda = dense::eigenvalues(j.as_ref()).unwrap();
         let mask = Mask::from_fn(3, |i, k| i == 1 && k == 1);
-        let r = amplification(j.as_ref(), &mask, 1e-3).unwrap();
+        let r = amplification(j.as_ref(), &mask, &lie(1e-3)).unwrap();
         let mu = dense::eigenvalues(r.as_ref()).unwrap();
         let slowest = mu.into_iter().max_by(|a, b| a.norm().total_cmp(&b.norm())).unwrap();
         assert!((slowest.re - (1.0 - 8e-3)).abs() < 1e-12);
@@ -304,7 +271,7 @@ mod tests {
     fn an_oscillator_is_stable_with_one_implicit_row() {
         let j = mat(&[&[0.0, 1.0], &[-1.0, 0.0]]);
         for (rows, stable) in [([false, false], false), ([true, false], true), ([false, true], true)] {
-            let found = modes(j.as_ref(), &Mask::rows(rows.to_vec()), 0.1).unwrap();
+            let found = modes(j.as_ref(), &Mask::rows(rows.to_vec()), &lie(0.1)).unwrap();
             assert_eq!(found.stable, stable, "{rows:?}: {}", found.spectral_radius);
         }
     }
@@ -313,18 +280,18 @@ mod tests {
     #[test]
     fn true_growth_is_allowed_once() {
         let j = mat(&[&[0.0, 1.0], &[9.0, 0.0]]);
-        assert!(modes(j.as_ref(), &Mask::full(2), 0.01).unwrap().stable);
+        assert!(modes(j.as_ref(), &Mask::full(2), &lie(0.01)).unwrap().stable);
         let two = mat(&[&[3.0, 0.0], &[0.0, -300.0]]);
-        assert!(!modes(two.as_ref(), &Mask::explicit(2), 0.01).unwrap().stable);
+        assert!(!modes(two.as_ref(), &Mask::explicit(2), &lie(0.01)).unwrap().stable);
     }
 
     #[test]
     fn odd_inputs() {
-        assert!(modes(Mat::zeros(0, 0).as_ref(), &Mask::full(0), 0.1).unwrap().stable);
+        assert!(modes(Mat::zeros(0, 0).as_ref(), &Mask::full(0), &lie(0.1)).unwrap().stable);
         let one = mat(&[&[1.0]]);
-        assert_eq!(amplification(one.as_ref(), &Mask::full(1), 1.0).err(), Some(Error::Singular));
-        assert!(amplification(one.as_ref(), &Mask::full(1), f64::NAN).is_err());
-        assert!(amplification(mat(&[&[f64::INFINITY]]).as_ref(), &Mask::full(1), 0.1).is_err());
+        assert_eq!(amplification(one.as_ref(), &Mask::full(1), &lie(1.0)).err(), Some(Error::Singular));
+        assert!(amplification(one.as_ref(), &Mask::full(1), &lie(f64::NAN)).is_err());
+        assert!(amplification(mat(&[&[f64::INFINITY]]).as_ref(), &Mask::full(1), &lie(0.1)).is_err());
         let none = Mat::zeros(0, 0);
         assert!(carried(none.as_ref(), &[], none.as_ref(), c64::ONE, &[]).unwrap().states.is_empty());
     }

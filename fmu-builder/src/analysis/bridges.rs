@@ -1,7 +1,7 @@
-//! Where a block falls in two by one cut: bridges of its coupling graph. 004, section 8.
+//! Where a block falls in two by one cut: bridges of its coupling graph. Gustafsson, section 8.
 //!
 //! States are nodes; i and j are joined where J_ij or J_ji is kept. A bridge is an edge whose removal
-//! disconnects its component: delaying it (`delay`) leaves two smaller systems. 004 proposes Tarjan's search
+//! disconnects its component: delaying it (`delay`) leaves two smaller systems. Gustafsson proposes Tarjan's search
 //! (1974); here with its own stack, since a rod of a million cells would overflow the thread's.
 //! O(nodes + edges).
 
@@ -91,7 +91,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(100))]
 
-        /// An edge is a bridge exactly if the components increase without it: 004's definition.
+        /// An edge is a bridge exactly if the components increase without it: Gustafsson's definition.
         #[test]
         fn bridges_by_definition(edges in prop::collection::vec((0usize..8, 0usize..8), 0..14)) {
             let found = bridges(8, &edges);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     /// The coupled pendulums (109)-(112) form a ring xA - yA - xB - yB: no single cut separates them, and
-    /// 004 cuts two couplings.
+    /// Gustafsson cuts two couplings.
     #[test]
     fn coupled_pendulums_have_no_bridge() {
         assert!(bridges(4, &[(0, 1), (1, 0), (1, 2), (2, 3), (3, 2), (3, 0)]).is_empty());

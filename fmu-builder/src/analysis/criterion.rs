@@ -1,4 +1,4 @@
-//! What dropping one entry of A does to a cluster of discrete eigenvalues: 000, section 4.3.
+//! What dropping one entry of A does to a cluster of discrete eigenvalues: Schiela, section 4.3.
 //!
 //! For the pair (I, I - hJ) and cluster k with X_k, Y_k, T_k from `schur`:
 //!
@@ -7,16 +7,19 @@
 //! Σ_cluster (λ~ - λ) ≈ tr(U h ΔJ_ij V) = h J_ij Σ_l U_li V_jl          (4.50), (4.54)-(4.56)
 //! ```
 //!
+//! This is the criterion of linearly implicit Euler. For other methods, whose stages solve with the same matrices, it serves to
+//! put the entries in order; whether a mask is good enough `acceptance` says with the method's own map.
+//!
 //! c_ij^(k) is its absolute value. O(n³) once, then O(m) for each entry and cluster.
 //!
-//! Sign: 000 perturbs the pair by +τΔJ with J = Df - ΔJ, so dropping an entry means ΔJ_ij = +Df_ij;
+//! Sign: Schiela perturbs the pair by +τΔJ with J = Df - ΔJ, so dropping an entry means ΔJ_ij = +Df_ij;
 //! (4.55) prints -τDf_ij. Under |.| nobody sees it; here the sign is kept, since it
 //! tells which way the mode moves. For the scalar λ it gives -(hλ)²/(1 - hλ)², and the
 //! true change is -(hλ)²/(1 - hλ).
 
-use super::amplification::exact_eigenvalue;
 use super::schur::{Clustering, block_diagonalise};
 use super::{Error, Result, check_step, dense};
+use crate::method::Step;
 use faer::prelude::c64;
 use faer::{Mat, MatRef};
 
@@ -32,7 +35,7 @@ pub struct Criterion {
 pub struct ClusterChange {
     /// λ of J.
     pub continuous: Vec<c64>,
-    /// 1/(1 - hλ).
+    /// The unmasked method's eigenvalues.
     pub discrete: Vec<c64>,
     /// Σ (λ~ - λ) over the cluster when entry e is dropped; |.| is c_ij^(k).
     pub change: Vec<c64>,
@@ -41,7 +44,8 @@ pub struct ClusterChange {
 }
 
 /// Evaluate (4.56) for every nonzero entry of J and every cluster.
-pub fn criterion(j: MatRef<'_, f64>, h: f64, rule: Clustering) -> Result<Criterion> {
+pub fn criterion(j: MatRef<'_, f64>, step: &Step, rule: Clustering) -> Result<Criterion> {
+    let h = step.h;
     check_step(h)?;
     let n = j.nrows();
     let clusters = block_diagonalise(j, rule)?;
@@ -56,7 +60,7 @@ pub fn criterion(j: MatRef<'_, f64>, h: f64, rule: Clustering) -> Result<Criteri
         let v = &c.right * (Mat::<c64>::identity(m, m) - inverse);
         let trace = |i: usize, k: usize| (0..m).map(|l| u[(l, i)] * v[(k, l)]).sum::<c64>();
         changes.push(ClusterChange {
-            discrete: c.eigenvalues.iter().map(|&l| exact_eigenvalue(l, h)).collect(),
+            discrete: c.eigenvalues.iter().map(|&l| step.stability(l)).collect(),
             continuous: c.eigenvalues,
             change: entries.iter().map(|&(i, k)| trace(i, k) * (h * j[(i, k)])).collect(),
             condition: c.condition,
@@ -129,6 +133,7 @@ fn solve_upper(b: &Mat<c64>, mut c: Mat<c64>) -> Result<Mat<c64>> {
 mod tests {
     use super::*;
     use crate::analysis::dense::tests::mat;
+    use crate::method::tests::lie;
     use proptest::prelude::*;
 
     proptest! {
@@ -144,7 +149,7 @@ mod tests {
             let j = Mat::from_fn(4, 4, |i, k| if i == k { -4.0 * (i as f64 + 1.0) } else { off[4 * i + k] });
             let (row, col) = (which / 4, which % 4);
             prop_assume!(j[(row, col)] != 0.0);
-            let found = criterion(j.as_ref(), h, Clustering::default()).unwrap();
+            let found = criterion(j.as_ref(), &lie(h), Clustering::default()).unwrap();
             let e = found.entries.iter().position(|&e| e == (row, col)).unwrap();
             let eps = 1e-4;
             let identity = Mat::<f64>::identity(4, 4);
@@ -170,7 +175,7 @@ mod tests {
     fn scalar_case_in_closed_form() {
         let (lambda, h) = (-3.0, 0.25);
         let j = mat(&[&[lambda]]);
-        let found = criterion(j.as_ref(), h, Clustering::default()).unwrap();
+        let found = criterion(j.as_ref(), &lie(h), Clustering::default()).unwrap();
         let z: f64 = h * lambda;
         let wanted = -(z * z) / (1.0 - z).powi(2);
         assert!((found.clusters[0].change[0] - wanted).norm() < 1e-15);
@@ -179,7 +184,7 @@ mod tests {
         assert!((sum - wanted).abs() < 1e-15);
     }
 
-    /// 000, counter example (4.1): ε couples an algebraic variable to x1. However small ε is, the system
+    /// Schiela, counter example (4.1): ε couples an algebraic variable to x1. However small ε is, the system
     /// is (4.2) with γ in place of α, and dropping the entry ε changes the discrete eigenvalue by
     /// O(1): magnitude says nothing about importance. The criterion, by contrast, does not depend on ε.
     #[test]
@@ -220,8 +225,8 @@ mod tests {
         let j = mat(&[&[-2.0, 0.5, 0.1], &[0.3, -30.0, 4.0], &[0.0, -4.0, -30.0]]);
         let d = [1.0, 1e5, 1e-3];
         let scaled = Mat::from_fn(3, 3, |i, k| j[(i, k)] * d[k] / d[i]);
-        let a = criterion(j.as_ref(), 0.1, Clustering::default()).unwrap();
-        let b = criterion(scaled.as_ref(), 0.1, Clustering::default()).unwrap();
+        let a = criterion(j.as_ref(), &lie(0.1), Clustering::default()).unwrap();
+        let b = criterion(scaled.as_ref(), &lie(0.1), Clustering::default()).unwrap();
         assert_eq!(a.entries, b.entries);
         for c in &a.clusters {
             let key = |x: &&ClusterChange| (x.discrete[0] - c.discrete[0]).norm();
@@ -234,10 +239,15 @@ mod tests {
 
     #[test]
     fn odd_inputs() {
-        assert!(criterion(Mat::zeros(0, 0).as_ref(), 0.1, Clustering::default()).unwrap().entries.is_empty());
-        assert!(criterion(mat(&[&[f64::NAN]]).as_ref(), 0.1, Clustering::default()).is_err());
+        assert!(
+            criterion(Mat::zeros(0, 0).as_ref(), &lie(0.1), Clustering::default())
+                .unwrap()
+                .entries
+                .is_empty()
+        );
+        assert!(criterion(mat(&[&[f64::NAN]]).as_ref(), &lie(0.1), Clustering::default()).is_err());
         let zero = Mat::<f64>::zeros(2, 2);
-        assert!(criterion(zero.as_ref(), 0.1, Clustering::default()).unwrap().entries.is_empty());
+        assert!(criterion(zero.as_ref(), &lie(0.1), Clustering::default()).unwrap().entries.is_empty());
         assert!(pair_eigenvalues(zero.as_ref(), zero.as_ref(), mat(&[&[1.0]]).as_ref(), 0.1).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! Delay of information: solve blocks apart and let them see each other's last value. 004, section 6.
+//! Delay of information: solve blocks apart and let them see each other's last value. Gustafsson, section 6.
 //!
 //! Couplings of the step's matrix A are set to zero, A~ = A + UCV, and x <- x - A~^-1 F(x) is
 //! iterated on F(x) = Ax + b. The error is multiplied by
@@ -126,7 +126,7 @@ mod tests {
         dense::norm2((&au * right).as_ref()).unwrap()
     }
 
-    /// 004, (116): the document's expression, the general function and the closed form are one.
+    /// Gustafsson, (116): the document's expression, the general function and the closed form are one.
     #[test]
     fn bound_116_three_ways() {
         for h in [0.5, 0.1, 0.01, 0.001] {
@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    /// 004, Figure 26: below the reference value the pendulums can be decoupled, and "when the spring constant
+    /// Gustafsson, Figure 26: below the reference value the pendulums can be decoupled, and "when the spring constant
     /// is small enough" is k < 1 + h² g/L.
     #[test]
     fn bound_116_crosses_one_at_the_critical_spring() {

@@ -1,19 +1,19 @@
 //! Stability of large sparse systems, without a dense matrix.
 //!
 //! ```text
-//! R v = (I - hA)^-1 (v + h(J - A)v),   A: the implicit rows of J
+//! R v = v + Σ b_i k_i,   (I - γ_i hA) k_i = s_i hJ (v + Σ a_ij k_j) + Σ g_ij k_j,   A: the implicit rows of J
 //! ```
 //!
-//! One sparse LU, then a matrix-vector product and a solve per application. The largest |μ| comes from
+//! One sparse LU for each γ, then a matrix-vector product and a solve per stage. The largest |μ| comes from
 //! restarted Arnoldi iteration (Saad, 1980): an estimate from below. An unstable mode stands out and is
 //! found in a few products; for a stable diffusion the largest |μ| is within rounding of 1 and crowded, and the
-//! estimate stays a little below. `residual` says how good it is. Gershgorin's discs bound the spectrum of J
-//! from outside: together they bracket.
+//! estimate stays a little below. `residual` says how good it is.
 //!
 //! Deterministic: a fixed start vector. 10,000 tridiagonal states take well below a second.
 
 use super::amplification::eigenvector;
 use super::{Error, Result, check_step, dense};
+use crate::method::Step;
 use faer::linalg::solvers::SolveCore;
 use faer::prelude::c64;
 use faer::sparse::{SparseColMat, Triplet};
@@ -44,41 +44,6 @@ impl SparseJacobian {
     }
 }
 
-/// Every eigenvalue λ of J has left <= Re λ <= right and |λ| <= radius.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Gershgorin {
-    pub left: f64,
-    pub right: f64,
-    pub radius: f64,
-}
-
-/// Discs by rows and by columns; the tighter bound of each.
-pub fn gershgorin(j: &SparseJacobian) -> Gershgorin {
-    let mut diagonal = vec![0.0; j.n];
-    let (mut by_row, mut by_col) = (vec![0.0; j.n], vec![0.0; j.n]);
-    for &(i, k, v) in &j.entries {
-        if i == k {
-            diagonal[i] += v;
-        } else {
-            by_row[i] += v.abs();
-            by_col[k] += v.abs();
-        }
-    }
-    let hull = |off: &[f64]| {
-        let discs = || diagonal.iter().zip(off);
-        (
-            discs().fold(f64::INFINITY, |m, (d, r)| m.min(d - r)),
-            discs().fold(f64::NEG_INFINITY, |m, (d, r)| m.max(d + r)),
-            discs().fold(0.0, |m: f64, (d, r)| m.max(d.abs() + r)),
-        )
-    };
-    let (a, b) = (hull(&by_row), hull(&by_col));
-    if j.n == 0 {
-        return Gershgorin { left: 0.0, right: 0.0, radius: 0.0 };
-    }
-    Gershgorin { left: a.0.max(b.0), right: a.1.min(b.1), radius: a.2.min(b.2) }
-}
-
 /// The largest |μ| of R that the iteration found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RadiusEstimate {
@@ -96,8 +61,8 @@ const BASIS: usize = 60;
 const RESTARTS: usize = 12;
 
 /// Spectral radius of the step with `implicit` rows.
-pub fn spectral_radius(j: &SparseJacobian, implicit: &[bool], h: f64) -> Result<RadiusEstimate> {
-    let step = Step::new(j, implicit, h)?;
+pub fn spectral_radius(j: &SparseJacobian, implicit: &[bool], step: &Step) -> Result<RadiusEstimate> {
+    let step = SparseStep::new(j, implicit, step)?;
     let n = j.n;
     let mut best = RadiusEstimate { radius: 0.0, mu: c64::ZERO, residual: 0.0, products: 0, converged: true };
     if n == 0 {
@@ -132,15 +97,16 @@ pub fn spectral_radius(j: &SparseJacobian, implicit: &[bool], h: f64) -> Result<
 }
 
 /// R as an operator.
-struct Step {
-    explicit: Vec<(usize, usize, f64)>,
-    lu: faer::sparse::linalg::solvers::Lu<usize, f64>,
-    h: f64,
+struct SparseStep<'a> {
+    step: &'a Step,
+    jacobian: &'a SparseJacobian,
+    /// I - γ h A, one for each γ of the method.
+    factors: Vec<faer::sparse::linalg::solvers::Lu<usize, f64>>,
 }
 
-impl Step {
-    fn new(j: &SparseJacobian, implicit: &[bool], h: f64) -> Result<Step> {
-        check_step(h)?;
+impl<'a> SparseStep<'a> {
+    fn new(j: &'a SparseJacobian, implicit: &[bool], step: &'a Step) -> Result<SparseStep<'a>> {
+        check_step(step.h)?;
         if implicit.len() != j.n {
             return Err(Error::Size {
                 what: "the list of implicit rows",
@@ -148,24 +114,42 @@ impl Step {
                 found: implicit.len(),
             });
         }
-        let mut triplets: Vec<Triplet<usize, usize, f64>> =
-            (0..j.n).map(|i| Triplet::new(i, i, 1.0)).collect();
-        let kept = j.entries.iter().filter(|e| implicit[e.0]);
-        triplets.extend(kept.map(|&(row, col, val)| Triplet::new(row, col, -h * val)));
-        let matrix = SparseColMat::<usize, f64>::try_new_from_triplets(j.n, j.n, &triplets)
-            .map_err(|_| Error::Size { what: "the triplets", expected: j.n, found: j.n })?;
-        let lu = matrix.sp_lu().map_err(|_| Error::Singular)?;
-        Ok(Step { explicit: j.entries.iter().filter(|e| !implicit[e.0]).copied().collect(), lu, h })
+        let factor = |gamma: f64| {
+            let mut triplets: Vec<Triplet<usize, usize, f64>> =
+                (0..j.n).map(|i| Triplet::new(i, i, 1.0)).collect();
+            let kept = j.entries.iter().filter(|e| implicit[e.0]);
+            triplets.extend(kept.map(|&(row, col, val)| Triplet::new(row, col, -gamma * step.h * val)));
+            let matrix = SparseColMat::<usize, f64>::try_new_from_triplets(j.n, j.n, &triplets)
+                .map_err(|_| Error::Size { what: "the triplets", expected: j.n, found: j.n })?;
+            matrix.sp_lu().map_err(|_| Error::Singular)
+        };
+        let factors = step.tableau.gammas.iter().map(|&gamma| factor(gamma)).collect::<Result<_>>()?;
+        Ok(SparseStep { step, jacobian: j, factors })
     }
 
     fn apply(&self, v: &[f64]) -> Result<Vec<f64>> {
-        let mut w = Mat::from_fn(v.len(), 1, |i, _| v[i]);
-        for &(i, k, a) in &self.explicit {
-            w[(i, 0)] += self.h * a * v[k];
+        let (n, tableau) = (v.len(), &self.step.tableau);
+        let mut stages: Vec<Vec<f64>> = Vec::with_capacity(tableau.stages.len());
+        let add = |to: &mut [f64], share: f64, k: &[f64]| {
+            if share != 0.0 {
+                to.iter_mut().zip(k).for_each(|(to, k)| *to += share * k);
+            }
+        };
+        for stage in &tableau.stages {
+            let mut at = v.to_vec();
+            stage.nodes.iter().zip(&stages).for_each(|(node, k)| add(&mut at, *node, k));
+            let mut right = vec![0.0; n];
+            for &(i, k, a) in &self.jacobian.entries {
+                right[i] += stage.scale * self.step.h * a * at[k];
+            }
+            stage.couplings.iter().zip(&stages).for_each(|(coupling, k)| add(&mut right, *coupling, k));
+            let mut w = Mat::from_fn(n, 1, |i, _| right[i]);
+            self.factors[stage.factors].solve_in_place_with_conj(Conj::No, w.as_mut());
+            stages.push((0..n).map(|i| w[(i, 0)]).collect());
         }
-        self.lu.solve_in_place_with_conj(Conj::No, w.as_mut());
-        let w: Vec<f64> = (0..v.len()).map(|i| w[(i, 0)]).collect();
-        if w.iter().all(|x| x.is_finite()) { Ok(w) } else { Err(Error::Singular) }
+        let mut next = v.to_vec();
+        tableau.weights.iter().zip(&stages).for_each(|(weight, k)| add(&mut next, *weight, k));
+        if next.iter().all(|x| x.is_finite()) { Ok(next) } else { Err(Error::Singular) }
     }
 }
 
@@ -176,7 +160,7 @@ struct Krylov {
 }
 
 /// R Q_m = Q_{m+1} H, Gram-Schmidt done twice.
-fn arnoldi(step: &Step, start: &[f64], m: usize) -> Result<Krylov> {
+fn arnoldi(step: &SparseStep<'_>, start: &[f64], m: usize) -> Result<Krylov> {
     let norm = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
     let length = norm(start);
     let mut basis = vec![start.iter().map(|x| x / length).collect::<Vec<f64>>()];
@@ -209,8 +193,44 @@ mod tests {
     use super::*;
     use crate::analysis::Mask;
     use crate::analysis::amplification::amplification;
+    use crate::method::tests::lie;
 
     /// Heat conduction in n cells with fixed ends: λ_k = -4κ sin²(kπ / (2(n + 1))).
+    /// Every eigenvalue λ of J has left <= Re λ <= right and |λ| <= radius.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    struct Gershgorin {
+        left: f64,
+        right: f64,
+        radius: f64,
+    }
+
+    /// Discs by rows and by columns; the tighter bound of each.
+    fn gershgorin(j: &SparseJacobian) -> Gershgorin {
+        let mut diagonal = vec![0.0; j.n];
+        let (mut by_row, mut by_col) = (vec![0.0; j.n], vec![0.0; j.n]);
+        for &(i, k, v) in &j.entries {
+            if i == k {
+                diagonal[i] += v;
+            } else {
+                by_row[i] += v.abs();
+                by_col[k] += v.abs();
+            }
+        }
+        let hull = |off: &[f64]| {
+            let discs = || diagonal.iter().zip(off);
+            (
+                discs().fold(f64::INFINITY, |m, (d, r)| m.min(d - r)),
+                discs().fold(f64::NEG_INFINITY, |m, (d, r)| m.max(d + r)),
+                discs().fold(0.0, |m: f64, (d, r)| m.max(d.abs() + r)),
+            )
+        };
+        let (a, b) = (hull(&by_row), hull(&by_col));
+        if j.n == 0 {
+            return Gershgorin { left: 0.0, right: 0.0, radius: 0.0 };
+        }
+        Gershgorin { left: a.0.max(b.0), right: a.1.min(b.1), radius: a.2.min(b.2) }
+    }
+
     fn rod(n: usize, kappa: f64) -> SparseJacobian {
         let mut entries = vec![];
         for i in 0..n {
@@ -230,15 +250,15 @@ mod tests {
         let outer = gershgorin(&j);
         assert_eq!((outer.left, outer.right, outer.radius), (-4.0 * kappa, 0.0, 4.0 * kappa));
         // All implicit: below 1, and close to 1/(1 - hλ_1), which is 1 - 1e-5.
-        let implicit = spectral_radius(&j, &vec![true; n], h).unwrap();
+        let implicit = spectral_radius(&j, &vec![true; n], &lie(h)).unwrap();
         assert!(implicit.radius < 1.0 && implicit.radius > 0.999, "{implicit:?}");
         // All explicit: |1 - 4hκ| = 399 and no more than Gershgorin allows.
-        let explicit = spectral_radius(&j, &vec![false; n], h).unwrap();
+        let explicit = spectral_radius(&j, &vec![false; n], &lie(h)).unwrap();
         assert!(explicit.radius > 398.5 && explicit.radius < 399.0, "{explicit:?}");
         // One explicit cell in an implicit rod is enough to lose stability: a stiff row left out.
         let mut one = vec![true; n];
         one[n / 3] = false;
-        let found = spectral_radius(&j, &one, h).unwrap();
+        let found = spectral_radius(&j, &one, &lie(h)).unwrap();
         assert!(found.converged && found.radius > 5.0, "{found:?}");
     }
 
@@ -256,8 +276,8 @@ mod tests {
         entries.iter().for_each(|&(i, k, v)| full[(i, k)] += v);
         for pattern in 1..5 {
             let rows: Vec<bool> = (0..n).map(|i| i % 5 < pattern).collect();
-            let sparse = spectral_radius(&j, &rows, 0.02).unwrap();
-            let r = amplification(full.as_ref(), &Mask::rows(rows), 0.02).unwrap();
+            let sparse = spectral_radius(&j, &rows, &lie(0.02)).unwrap();
+            let r = amplification(full.as_ref(), &Mask::rows(rows), &lie(0.02)).unwrap();
             let dense = dense::spectral_radius(r.as_ref()).unwrap();
             assert!((sparse.radius - dense).abs() < 1e-6 * dense, "{pattern}: {sparse:?}, dense {dense}");
         }
@@ -266,13 +286,13 @@ mod tests {
     #[test]
     fn odd_inputs() {
         let none = SparseJacobian::new(0, vec![]).unwrap();
-        assert_eq!(spectral_radius(&none, &[], 0.1).unwrap().radius, 0.0);
+        assert_eq!(spectral_radius(&none, &[], &lie(0.1)).unwrap().radius, 0.0);
         assert_eq!(gershgorin(&none).radius, 0.0);
         assert!(SparseJacobian::new(1, vec![(1, 0, 1.0)]).is_err());
         assert!(SparseJacobian::new(1, vec![(0, 0, f64::NAN)]).is_err());
         let one = SparseJacobian::new(1, vec![(0, 0, 10.0)]).unwrap();
-        assert_eq!(spectral_radius(&one, &[true], 0.1).err(), Some(Error::Singular));
-        assert!((spectral_radius(&one, &[false], 0.1).unwrap().radius - 2.0).abs() < 1e-14);
-        assert!(spectral_radius(&one, &[], 0.1).is_err());
+        assert_eq!(spectral_radius(&one, &[true], &lie(0.1)).err(), Some(Error::Singular));
+        assert!((spectral_radius(&one, &[false], &lie(0.1)).unwrap().radius - 2.0).abs() < 1e-14);
+        assert!(spectral_radius(&one, &[], &lie(0.1)).is_err());
     }
 }

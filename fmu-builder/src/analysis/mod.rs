@@ -1,13 +1,14 @@
 //! What a mask does to the dynamics: pure functions on Jacobians.
 //!
-//! One linearly implicit Euler step with mask M is, linearised,
+//! One step with the matrix A = M∘J is, linearised, x+ = R x with R = R(hJ, hA) of the method (`crate::method`). Of linearly
+//! implicit Euler
 //!
 //! ```text
-//! (I - hA) x+ = (I + h(J - A)) x,    A = M∘J,    R = (I - hA)^-1 (I + h(J - A))
+//! (I - hA) x+ = (I + h(J - A)) x,    R = (I - hA)^-1 (I + h(J - A))
 //! ```
 //!
 //! Everything here asks how far the eigenvalues of R are from those of the unmasked
-//! step, 1/(1 - hλ), and from the unit circle. No model, no file, no clock: the same
+//! step, R(hλ), and from the unit circle. No model, no file, no clock: the same
 //! matrices give the same answer.
 //!
 //! | file | question |
@@ -22,14 +23,14 @@
 //! | `drift` | what dropping entries costs that no eigenvalue shows |
 //! | `greedy` | which rows can be explicit |
 //! | `perturbation` | d_S, d1, d2 and their bounds |
-//! | `stale` | a Jacobian used away from where it was taken |
+//! | `verdict` | is a plan stable: its method, mask and policy, at every length and sample |
 //! | `step_advice` | which h |
 //! | `delay`, `bridges` | where to cut a block in two, and whether iteration then converges |
 //! | `large` | spectral radius without a dense matrix |
 //!
-//! Sources: `000` is Schiela, *Sparsing in Real Time Simulation* (TU München, 2002); `003` is
-//! *Extension of a sparsing approach*; `004` is Gustafsson, *Realtime simulations with inline
-//! integration and mixed mode integration* (Lund, 2021). Where a printed formula is wrong,
+//! Sources: Schiela, *Sparsing in Real Time Simulation* (TU München, 2002); *Extension of a sparsing approach*
+//! ("Extension" below); Gustafsson, *Realtime simulations with inline integration and mixed mode
+//! integration* (Lund, 2021). Where a printed formula is wrong,
 //! the file that uses it says so.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
@@ -47,8 +48,8 @@ pub mod mask;
 pub mod perturbation;
 pub mod schur;
 pub mod sparsing;
-pub mod stale;
 pub mod step_advice;
+pub mod verdict;
 
 #[cfg(test)]
 mod pipe;

@@ -1,4 +1,4 @@
-//! How far a mask moves the spectrum, without computing it: 003, Theorem 4 and (2).
+//! How far a mask moves the spectrum, without computing it: Extension, Theorem 4 and (2).
 //!
 //! ```text
 //! M   = h ((I - hA)^-1 - (I - hJ)^-1) J                       (11), the change of R
@@ -20,8 +20,9 @@
 //!   and may cancel or be negative. Use `acceptance` where modes oscillate.
 //! - Algorithm 1, line 12, compares d2² with C1; C2 is meant (13).
 
-use super::amplification::{amplification, exact_eigenvalue};
+use super::amplification::amplification;
 use super::{Mask, Result, dense};
+use crate::method::Step;
 use faer::prelude::c64;
 use faer::{Mat, MatRef};
 
@@ -36,10 +37,10 @@ pub struct Perturbation {
 }
 
 /// d_S, (4.50), d1, d2. O(n³), no eigenvalue problem.
-pub fn perturbation(j: MatRef<'_, f64>, mask: &Mask, h: f64) -> Result<Perturbation> {
-    let n = j.nrows();
-    let exact = amplification(j, &Mask::full(n), h)?; // (I - hJ)^-1
-    let m = amplification(j, mask, h)? - &exact;
+pub fn perturbation(j: MatRef<'_, f64>, mask: &Mask, step: &Step) -> Result<Perturbation> {
+    let (n, h) = (j.nrows(), step.h);
+    let exact = amplification(j, &Mask::full(n), step)?; // (I - hJ)^-1
+    let m = amplification(j, mask, step)? - &exact;
     let a = mask.apply(j)?;
     let h_delta = Mat::from_fn(n, n, |i, k| h * (a[(i, k)] - j[(i, k)]));
     // I - (I - hJ)^-1 (I + hJ) = -2 (I - hJ)^-1 hJ and I - (I - hJ)^-1 = -(I - hJ)^-1 hJ.
@@ -61,17 +62,17 @@ pub struct Bounds {
 }
 
 /// (15) over the unmasked method's eigenvalues. Slow modes sit at the circle and would make the bounds
-/// useless; section 4 of 003 leaves them out: those with |hλ| < `slow` are. Infinite if none is left.
-pub fn bounds(lambda: &[c64], h: f64, slow: f64) -> Bounds {
-    let stiff = lambda.iter().filter(|l| (*l * h).norm() >= slow);
-    let c1 = stiff.map(|&l| (1.0 - exact_eigenvalue(l, h).norm()).abs()).fold(f64::INFINITY, f64::min);
+/// useless; section 4 of Extension leaves them out: those with |hλ| < `slow` are. Infinite if none is left.
+pub fn bounds(lambda: &[c64], step: &Step, slow: f64) -> Bounds {
+    let stiff = lambda.iter().filter(|l| (*l * step.h).norm() >= slow);
+    let c1 = stiff.map(|&l| (1.0 - step.stability(l).norm()).abs()).fold(f64::INFINITY, f64::min);
     Bounds { c1, c2: c1 * c1 }
 }
 
 /// The actual Σ|λ~ - λ| and sqrt Σ|λ~ - λ|², eigenvalues paired as in `acceptance`.
-pub fn actual(j: MatRef<'_, f64>, mask: &Mask, h: f64) -> Result<(f64, f64)> {
-    let masked = dense::eigenvalues(amplification(j, mask, h)?.as_ref())?;
-    let exact: Vec<c64> = dense::eigenvalues(j)?.iter().map(|&l| exact_eigenvalue(l, h)).collect();
+pub fn actual(j: MatRef<'_, f64>, mask: &Mask, step: &Step) -> Result<(f64, f64)> {
+    let masked = dense::eigenvalues(amplification(j, mask, step)?.as_ref())?;
+    let exact: Vec<c64> = dense::eigenvalues(j)?.iter().map(|&l| step.stability(l)).collect();
     let n = exact.len();
     let distance = Mat::from_fn(n, n, |i, k| (exact[i] - masked[k]).norm());
     let pair = super::acceptance::pairing(&distance);
@@ -87,8 +88,9 @@ fn trace(a: &Mat<f64>) -> f64 {
 mod tests {
     use super::*;
     use crate::analysis::dense::tests::mat;
+    use crate::method::tests::lie;
 
-    /// Two modes that move against each other: d1 sees nothing, d2 does (003, section 3).
+    /// Two modes that move against each other: d1 sees nothing, d2 does (Extension, section 3).
     #[test]
     fn d2_sees_what_d1_cancels() {
         // Antisymmetric coupling, dropped: ±iω becomes explicit for one pair of rows and the other's
@@ -96,8 +98,8 @@ mod tests {
         let j = mat(&[&[-30.0, 8.0], &[8.0, -30.0]]);
         let mask = Mask::from_fn(2, |i, k| i == k);
         let h = 0.1;
-        let p = perturbation(j.as_ref(), &mask, h).unwrap();
-        let (sum, rms) = actual(j.as_ref(), &mask, h).unwrap();
+        let p = perturbation(j.as_ref(), &mask, &lie(h)).unwrap();
+        let (sum, rms) = actual(j.as_ref(), &mask, &lie(h)).unwrap();
         // By hand: R = (1 + hc P)/(1 + 3), λ = -22 and -38: 0.45 against 1/3.2, 0.05 against 1/4.8.
         let moved: [f64; 2] = [1.8 / 4.0 - 1.0 / 3.2, 0.2 / 4.0 - 1.0 / 4.8];
         assert!((sum - (moved[0].abs() + moved[1].abs())).abs() < 1e-14);
@@ -113,10 +115,10 @@ mod tests {
         let j = mat(&[&[-3.0, 2.0, 0.0], &[1.0, -40.0, 7.0], &[0.5, -7.0, -20.0]]);
         let mask = Mask::from_fn(3, |i, k| i == k || i == 1);
         let sum = |m: &Mask| {
-            let r = amplification(j.as_ref(), m, 0.2).unwrap();
+            let r = amplification(j.as_ref(), m, &lie(0.2)).unwrap();
             dense::eigenvalues(r.as_ref()).unwrap().iter().map(|z| z.re).sum::<f64>()
         };
-        let p = perturbation(j.as_ref(), &mask, 0.2).unwrap();
+        let p = perturbation(j.as_ref(), &mask, &lie(0.2)).unwrap();
         assert!((p.d1 - (sum(&mask) - sum(&Mask::full(3))).abs()).abs() < 1e-13);
         assert!(p.d1 > 1e-3);
     }
@@ -132,7 +134,7 @@ mod tests {
         let inverse = dense::solve((&i2 - &hj).as_ref(), i2.as_ref()).unwrap();
         let h_delta = Mat::from_fn(2, 2, |i, k| if i == 0 { -h * j[(i, k)] } else { 0.0 });
         let printed = trace(&(&inverse * &h_delta * (&i2 - &inverse * (&i2 + &hj)))).abs();
-        let p = perturbation(j.as_ref(), &mask, h).unwrap();
+        let p = perturbation(j.as_ref(), &mask, &lie(h)).unwrap();
         assert!((p.d_s - printed).abs() < 1e-15 && printed > 1e-4);
         let delta_j = Mat::from_fn(2, 2, |i, k| -h_delta[(i, k)] / h);
         let schiela =
@@ -147,25 +149,25 @@ mod tests {
         let e = 1e-3;
         let j = mat(&[&[-1.0, e], &[e, -2.0]]);
         let mask = Mask::from_fn(2, |i, k| i == k);
-        let p = perturbation(j.as_ref(), &mask, 1.0).unwrap();
-        let (_, rms) = actual(j.as_ref(), &mask, 1.0).unwrap();
+        let p = perturbation(j.as_ref(), &mask, &lie(1.0)).unwrap();
+        let (_, rms) = actual(j.as_ref(), &mask, &lie(1.0)).unwrap();
         assert!(p.d2 > 100.0 * rms && rms > 0.0, "d2 = {:e}, actual {rms:e}", p.d2);
     }
 
     #[test]
     fn bounds_leave_out_slow_modes() {
         let lambda = [c64::new(-1.0, 0.0), c64::new(-900.0, 0.0), c64::new(-0.001, 0.0)];
-        let b = bounds(&lambda, 0.01, 0.1);
+        let b = bounds(&lambda, &lie(0.01), 0.1);
         assert!((b.c1 - 0.9).abs() < 1e-12 && (b.c2 - 0.81).abs() < 1e-12);
-        assert!(bounds(&lambda, 0.01, 0.0).c1 < 2e-5);
-        assert_eq!(bounds(&[], 0.01, 0.0).c1, f64::INFINITY);
+        assert!(bounds(&lambda, &lie(0.01), 0.0).c1 < 2e-5);
+        assert_eq!(bounds(&[], &lie(0.01), 0.0).c1, f64::INFINITY);
     }
 
     #[test]
     fn odd_inputs() {
-        let none = perturbation(Mat::zeros(0, 0).as_ref(), &Mask::full(0), 0.1).unwrap();
+        let none = perturbation(Mat::zeros(0, 0).as_ref(), &Mask::full(0), &lie(0.1)).unwrap();
         assert_eq!((none.d1, none.d2, none.d_s), (0.0, 0.0, 0.0));
-        assert!(perturbation(mat(&[&[f64::NAN]]).as_ref(), &Mask::full(1), 0.1).is_err());
-        assert!(perturbation(mat(&[&[1.0]]).as_ref(), &Mask::full(2), 0.1).is_err());
+        assert!(perturbation(mat(&[&[f64::NAN]]).as_ref(), &Mask::full(1), &lie(0.1)).is_err());
+        assert!(perturbation(mat(&[&[1.0]]).as_ref(), &Mask::full(2), &lie(0.1)).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! The pipe of 003, section 4: five cells, three species, gas and wall temperature. Tests only.
+//! The pipe of Extension, section 4: five cells, three species, gas and wall temperature. Tests only.
 //!
 //! (16)-(18) with upwind differences, quasi-steady gas:
 //!
@@ -8,13 +8,14 @@
 //! T_C'  = d (T_C,i-1 - 2 T_C,i + T_C,i+1) + e (T_B,i - T_C,i) - loss
 //! ```
 //!
-//! 003 does not print its parameters. a T_B,i is set to the species' eigenvalues of (20), γ, d, e and the loss so that
+//! Extension does not print its parameters. a T_B,i is set to the species' eigenvalues of (20), γ, d, e and the loss so that
 //! the other two groups lie where (20) has them. States: w_1, w_2, w_3, T_B, T_C, five cells each, as in (19).
 
 use super::acceptance::{Tolerance, accept};
-use super::amplification::{amplification, exact_eigenvalue};
+use super::amplification::amplification;
 use super::perturbation::{actual, perturbation};
 use super::{Mask, dense};
+use crate::method::tests::lie;
 use faer::Mat;
 use faer::prelude::c64;
 
@@ -65,7 +66,7 @@ fn bidiagonal() -> Mask {
     Mask::from_fn(25, |i, k| i < 20 && i / 5 == k / 5 && (i == k || i == k + 1))
 }
 
-/// 003, (20): 15 species modes, 5 gas modes, 5 slow wall modes, all real and negative.
+/// Extension, (20): 15 species modes, 5 gas modes, 5 slow wall modes, all real and negative.
 #[test]
 fn spectrum_is_that_of_003_20() {
     let lambda = dense::eigenvalues(pipe(1.0).as_ref()).unwrap();
@@ -83,14 +84,14 @@ fn spectrum_is_that_of_003_20() {
     assert!(lambda.iter().all(|z| z.im.abs() < 0.02 * z.norm()));
 }
 
-/// 003: the bidiagonal sparsing with the wall block zeroed "is suitable".
+/// Extension: the bidiagonal sparsing with the wall block zeroed "is suitable".
 #[test]
 fn bidiagonal_sparsing_is_accepted() {
     let (j, h) = (pipe(1.0), 0.01);
     let exact: Vec<c64> =
-        dense::eigenvalues(j.as_ref()).unwrap().iter().map(|&l| exact_eigenvalue(l, h)).collect();
+        dense::eigenvalues(j.as_ref()).unwrap().iter().map(|&l| lie(h).stability(l)).collect();
     let judge = |mask: &Mask| {
-        let r = amplification(j.as_ref(), mask, h).unwrap();
+        let r = amplification(j.as_ref(), mask, &lie(h)).unwrap();
         accept(&exact, &dense::eigenvalues(r.as_ref()).unwrap(), Tolerance { rho: 0.1, rho_min: 1e-4 })
             .unwrap()
     };
@@ -100,7 +101,7 @@ fn bidiagonal_sparsing_is_accepted() {
     assert!(!judge(&Mask::from_fn(25, |i, k| i < 15 && bidiagonal().keeps(i, k))).accepted);
 }
 
-/// 003, Figure 1: over operating points the first-order d_S stays below the actual Σ|λ~ - λ|, and d2 catches it.
+/// Extension, Figure 1: over operating points the first-order d_S stays below the actual Σ|λ~ - λ|, and d2 catches it.
 /// The figure's data are not given, so its numbers cannot be compared, only its message:
 /// - d_S underestimates at every step size, up to a hundred times here, through cancellation in real spectra;
 /// - d2 is never below sqrt Σ|λ~ - λ|²: no perturbation is missed;
@@ -112,8 +113,8 @@ fn figure_1_d_s_underestimates_and_d2_does_not() {
     for h in [0.001, 0.01, 0.1] {
         for heat in [0.1, 0.5, 1.0, 2.0] {
             let j = pipe(heat);
-            let p = perturbation(j.as_ref(), &bidiagonal(), h).unwrap();
-            let (sum, rms) = actual(j.as_ref(), &bidiagonal(), h).unwrap();
+            let p = perturbation(j.as_ref(), &bidiagonal(), &lie(h)).unwrap();
+            let (sum, rms) = actual(j.as_ref(), &bidiagonal(), &lie(h)).unwrap();
             let at =
                 format!("h = {h}, heat = {heat}: d_S {:e}, d1 {:e}, d2 {:e}, sum {sum:e}", p.d_s, p.d1, p.d2);
             assert!(p.d_s < sum && p.first_order < 0.5 * sum, "{at}");

@@ -1,4 +1,4 @@
-//! Clusters of eigenvalues and their invariant subspaces: 000, section 4.1.
+//! Clusters of eigenvalues and their invariant subspaces: Schiela, section 4.1.
 //!
 //! ```text
 //! J = U T U^H                  complex Schur form, T upper triangular

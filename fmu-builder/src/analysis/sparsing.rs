@@ -1,4 +1,4 @@
-//! Which entries of A can go: 000, Algorithms 5.1-5.3.
+//! Which entries of A can go: Schiela, Algorithms 5.1-5.3.
 //!
 //! The criterion c_e^(k) of `criterion` estimates what dropping entry e does to cluster k. Entry e is kept if
 //!
@@ -24,11 +24,12 @@
 //! entries, one for each that does not.
 
 use super::acceptance::{Acceptance, Tolerance, accept, accepts, pairing};
-use super::amplification::{amplification, exact_eigenvalue};
+use super::amplification::amplification;
 use super::criterion::criterion;
 use super::drift::Drift;
 use super::schur::Clustering;
 use super::{Error, Mask, Result, check_step, dense};
+use crate::method::Step;
 use faer::Mat;
 use faer::prelude::c64;
 
@@ -76,12 +77,12 @@ pub struct Sparsing {
 /// Choose the entries to keep. `at_least` are kept in any case (Smin of Algorithm 5.1), and so is what `drift` asks for.
 pub fn sparsing(
     samples: &[Mat<f64>],
-    h: f64,
+    step: &Step,
     at_least: Option<&Mask>,
     drift: &Drift,
     search: Search,
 ) -> Result<Sparsing> {
-    check_step(h)?;
+    check_step(step.h)?;
     let n = samples.first().ok_or(Error::NoSamples)?.nrows();
     for s in samples {
         dense::check_square(s.as_ref())?;
@@ -98,7 +99,7 @@ pub fn sparsing(
         .collect();
     let exact = samples
         .iter()
-        .map(|s| Ok(dense::eigenvalues(s.as_ref())?.iter().map(|&l| exact_eigenvalue(l, h)).collect()))
+        .map(|s| Ok(dense::eigenvalues(s.as_ref())?.iter().map(|&l| step.stability(l)).collect()))
         .collect::<Result<Vec<Vec<c64>>>>()?;
     let mut kept = Structure::empty(n);
     nonzero.iter().filter(|e| at_least.is_some_and(|m| m.keeps(e.0, e.1))).for_each(|&e| kept.insert(e));
@@ -108,7 +109,7 @@ pub fn sparsing(
     let mut at = 0;
     while agreed < samples.len() {
         let (j, exact) = (&samples[at], &exact[at]);
-        match judge(j, &kept, h, exact, search.tolerance)? {
+        match judge(j, &kept, step, exact, search.tolerance)? {
             Some(verdict) if verdict.accepted => {
                 acceptance[at] = Some(verdict);
                 agreed += 1;
@@ -116,12 +117,12 @@ pub fn sparsing(
             }
             _ if kept.count == nonzero.len() => {
                 // Everything is kept and R is exact: only rounding is left to disagree about.
-                acceptance[at] = judge(j, &kept, h, exact, search.tolerance)?;
+                acceptance[at] = judge(j, &kept, step, exact, search.tolerance)?;
                 agreed += 1;
                 at = (at + 1) % samples.len();
             }
             _ => {
-                kept = choose(j, &kept, h, exact, drift, search)?;
+                kept = choose(j, &kept, step, exact, drift, search)?;
                 agreed = 0;
             }
         }
@@ -138,12 +139,12 @@ pub fn sparsing(
 fn choose(
     j: &Mat<f64>,
     old: &Structure,
-    h: f64,
+    step: &Step,
     exact: &[c64],
     drift: &Drift,
     search: Search,
 ) -> Result<Structure> {
-    let c = criterion(j.as_ref(), h, search.clustering)?;
+    let c = criterion(j.as_ref(), step, search.clustering)?;
     let candidates: Vec<usize> = (0..c.entries.len()).filter(|&e| !old.contains(c.entries[e])).collect();
     let importance =
         |e: usize, w: &[f64]| -> f64 { c.clusters.iter().zip(w).map(|(k, w)| w * k.change[e].norm()).sum() };
@@ -153,8 +154,8 @@ fn choose(
         trial.repair(drift);
         trial
     };
-    let judge = |trial: &Structure| judge(j, trial, h, exact, search.tolerance);
-    let accepted = |trial: &Structure| passes(j, trial, h, exact, search.tolerance);
+    let judge = |trial: &Structure| judge(j, trial, step, exact, search.tolerance);
+    let accepted = |trial: &Structure| passes(j, trial, step, exact, search.tolerance);
     let initial: Vec<f64> = c
         .clusters
         .iter()
@@ -256,11 +257,11 @@ fn choose(
 fn judge(
     j: &Mat<f64>,
     s: &Structure,
-    h: f64,
+    step: &Step,
     exact: &[c64],
     tolerance: Tolerance,
 ) -> Result<Option<Acceptance>> {
-    match amplification(j.as_ref(), &s.mask(), h) {
+    match amplification(j.as_ref(), &s.mask(), step) {
         Err(Error::Singular) => Ok(None),
         Err(e) => Err(e),
         Ok(r) => accept(exact, &dense::eigenvalues(r.as_ref())?, tolerance).map(Some),
@@ -269,8 +270,8 @@ fn judge(
 
 /// Only whether (5.1) holds. If it does, |Σ(λ~ - λ)| <= Σ r and |Σ(λ~² - λ²)| <= Σ r(2|λ| + r); both sums are traces, which
 /// rule out most bad structures without an eigenvalue problem.
-fn passes(j: &Mat<f64>, s: &Structure, h: f64, exact: &[c64], tolerance: Tolerance) -> Result<bool> {
-    let r = match amplification(j.as_ref(), &s.mask(), h) {
+fn passes(j: &Mat<f64>, s: &Structure, step: &Step, exact: &[c64], tolerance: Tolerance) -> Result<bool> {
+    let r = match amplification(j.as_ref(), &s.mask(), step) {
         Err(Error::Singular) => return Ok(false),
         other => other?,
     };
@@ -368,6 +369,7 @@ mod tests {
     use super::*;
     use crate::analysis::amplification::modes;
     use crate::analysis::dense::tests::mat;
+    use crate::method::tests::lie;
 
     fn tight() -> Search {
         Search { tolerance: Tolerance { rho: 0.05, rho_min: 1e-3 }, ..Search::default() }
@@ -382,12 +384,12 @@ mod tests {
             &[0.3, 0.1, -1.0, 0.5],
             &[0.1, 0.2, 0.5, -2.0],
         ]);
-        let found = sparsing(std::slice::from_ref(&j), 0.01, None, &Drift::default(), tight()).unwrap();
+        let found = sparsing(std::slice::from_ref(&j), &lie(0.01), None, &Drift::default(), tight()).unwrap();
         assert!(found.acceptance[0].accepted);
         assert!(found.mask.keeps(0, 0) && found.mask.keeps(1, 1));
         assert_eq!(&found.mask.implicit_rows()[2..], [false, false], "{:?}", found.mask);
         assert!(found.kept <= 4 && found.nonzeros == 16, "{} kept", found.kept);
-        assert!(modes(j.as_ref(), &found.mask, 0.01).unwrap().stable);
+        assert!(modes(j.as_ref(), &found.mask, &lie(0.01)).unwrap().stable);
     }
 
     /// An entry goes only if every sample can spare it.
@@ -395,9 +397,9 @@ mod tests {
     fn union_over_samples() {
         let a = mat(&[&[-800.0, 0.0], &[0.0, -1.0]]);
         let b = mat(&[&[-1.0, 0.0], &[0.0, -800.0]]);
-        let alone = sparsing(std::slice::from_ref(&a), 0.01, None, &Drift::default(), tight()).unwrap();
+        let alone = sparsing(std::slice::from_ref(&a), &lie(0.01), None, &Drift::default(), tight()).unwrap();
         assert!(alone.mask.keeps(0, 0) && !alone.mask.keeps(1, 1));
-        let both = sparsing(&[a, b], 0.01, None, &Drift::default(), tight()).unwrap();
+        let both = sparsing(&[a, b], &lie(0.01), None, &Drift::default(), tight()).unwrap();
         assert!(both.mask.keeps(0, 0) && both.mask.keeps(1, 1) && both.kept == 2);
         assert!(both.acceptance.len() == 2 && both.acceptance.iter().all(|v| v.accepted));
     }
@@ -428,7 +430,8 @@ mod tests {
         let mut last = usize::MAX;
         for rho in [0.01, 0.1, 0.5] {
             let search = Search { tolerance: Tolerance { rho, rho_min: 1e-4 }, ..Search::default() };
-            let found = sparsing(std::slice::from_ref(&j), 1e-3, None, &Drift::default(), search).unwrap();
+            let found =
+                sparsing(std::slice::from_ref(&j), &lie(1e-3), None, &Drift::default(), search).unwrap();
             assert!(found.acceptance[0].accepted, "ρ = {rho}: {:?}", found.acceptance[0].ratio);
             assert!(found.kept < found.nonzeros, "ρ = {rho}: {} of {}", found.kept, found.nonzeros);
             assert!(found.kept <= last, "ρ = {rho}: {} kept after {last}", found.kept);
@@ -441,21 +444,24 @@ mod tests {
     fn entries_to_keep_are_kept() {
         let j = mat(&[&[-1.0, 0.01], &[0.0, -1.0]]);
         let at_least = Mask::from_fn(2, |i, k| (i, k) == (0, 1));
-        let found = sparsing(&[j], 1e-3, Some(&at_least), &Drift::default(), Search::default()).unwrap();
+        let found =
+            sparsing(&[j], &lie(1e-3), Some(&at_least), &Drift::default(), Search::default()).unwrap();
         assert!(found.mask.keeps(0, 1) && found.kept == 1);
     }
 
     #[test]
     fn odd_inputs() {
         let s = Search::default();
-        assert_eq!(sparsing(&[], 0.1, None, &Drift::default(), s).err(), Some(Error::NoSamples));
-        assert_eq!(sparsing(&[Mat::zeros(0, 0)], 0.1, None, &Drift::default(), s).unwrap().kept, 0);
-        assert!(sparsing(&[Mat::zeros(1, 1), Mat::zeros(2, 2)], 0.1, None, &Drift::default(), s).is_err());
-        assert!(sparsing(&[mat(&[&[f64::NAN]])], 0.1, None, &Drift::default(), s).is_err());
-        assert!(sparsing(&[mat(&[&[-1.0]])], 0.1, Some(&Mask::full(2)), &Drift::default(), s).is_err());
+        assert_eq!(sparsing(&[], &lie(0.1), None, &Drift::default(), s).err(), Some(Error::NoSamples));
+        assert_eq!(sparsing(&[Mat::zeros(0, 0)], &lie(0.1), None, &Drift::default(), s).unwrap().kept, 0);
+        assert!(
+            sparsing(&[Mat::zeros(1, 1), Mat::zeros(2, 2)], &lie(0.1), None, &Drift::default(), s).is_err()
+        );
+        assert!(sparsing(&[mat(&[&[f64::NAN]])], &lie(0.1), None, &Drift::default(), s).is_err());
+        assert!(sparsing(&[mat(&[&[-1.0]])], &lie(0.1), Some(&Mask::full(2)), &Drift::default(), s).is_err());
         // Zero tolerance keeps what matters and still ends.
         let none = Search { tolerance: Tolerance { rho: 0.0, rho_min: 0.0 }, ..s };
         let j = mat(&[&[-5.0, 1.0], &[2.0, -7.0]]);
-        assert_eq!(sparsing(&[j], 0.1, None, &Drift::default(), none).unwrap().kept, 4);
+        assert_eq!(sparsing(&[j], &lie(0.1), None, &Drift::default(), none).unwrap().kept, 4);
     }
 }

@@ -97,7 +97,7 @@ mod tests {
         step_advice(&spectra, h)
     }
 
-    /// 004, (19): stable for h < 2/|λ|. Its "unstable for a step-size larger than 1e-3" of (40) should read 2e-3.
+    /// Gustafsson, (19): stable for h < 2/|λ|. Its "unstable for a step-size larger than 1e-3" of (40) should read 2e-3.
     #[test]
     fn explicit_limit_is_two_over_lambda() {
         let j = mat(&[&[0.0, 1.0], &[-1000.0, -1001.0]]);

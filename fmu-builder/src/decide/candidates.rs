@@ -1,22 +1,23 @@
-//! Masks worth trying, each stable at every sample.
+//! Masks worth trying, each judged before it is tried.
 
-use super::{Material, Wish, trim};
-use crate::analysis::amplification::{self, Mode as Eigenmode, carried, stale_amplification};
+use super::problem::Problem;
+use super::trim;
+use crate::analysis::amplification::carried;
 use crate::analysis::drift::Drift;
-use crate::analysis::{Mask, dense, greedy, large, sparsing, step_advice};
+use crate::analysis::verdict::{Age, Failure, LENGTHS, Verdict, verdict};
+use crate::analysis::{Mask, greedy, sparsing, step_advice};
 use crate::error::Error;
-use crate::options::Mode;
+use crate::method::Step;
+use crate::options::Options;
 use crate::quantity::format_duration;
+use fmu_runtime::plan::Method;
 
-/// Rows of A, or single entries of it.
+/// A mask with its name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// In a few words, for people.
     pub label: String,
-    /// Aligned with the pattern's entries.
-    pub kept: Vec<bool>,
-    /// Largest |mu| over the samples, where it is known.
-    pub spectral_radius: Option<f64>,
+    pub mask: Mask,
     /// What is to be said if it is chosen.
     pub warning: Option<String>,
 }
@@ -32,22 +33,35 @@ const SPARSING: usize = 150;
 /// A growing mode with h Re(lambda) beyond this is not followed: at 1 the step's equations are singular.
 const GROWTH: f64 = 0.3;
 
-/// Finds masks, judges their stability, and remembers why the others were refused.
+/// Finds masks, judges their stability, and remembers why the others were refused. Searches are made with linearly implicit
+/// Euler; what is found is judged with the method that will use it.
 pub struct Finder<'a> {
-    material: &'a Material<'a>,
-    wish: &'a Wish,
+    problem: &'a Problem<'a>,
+    options: &'a Options,
+    /// The first method that is asked for: the one that the search judges by.
+    step: Step,
     pins: Vec<Option<bool>>,
-    known: Vec<Vec<bool>>,
+    known: Vec<Mask>,
     stable: usize,
     refused: Option<String>,
     pub warnings: Vec<String>,
 }
 
+/// Step lengths at which a mask must hold. One with explicit rows or dropped entries also with a margin.
+pub fn lengths(mask: &Mask) -> Vec<f64> {
+    let mut lengths = LENGTHS.to_vec();
+    if !mask.is_full() {
+        lengths.push(MARGIN);
+    }
+    lengths
+}
+
 impl<'a> Finder<'a> {
-    pub fn new(material: &'a Material<'a>, wish: &'a Wish) -> Result<Finder<'a>, Error> {
-        let pins = pins(material, wish)?;
+    pub fn new(problem: &'a Problem<'a>, options: &'a Options) -> Result<Finder<'a>, Error> {
+        let pins = pins(problem, options)?;
+        let step = problem.step(options.method.unwrap_or(Method::Lie));
         let (known, stable, refused, warnings) = (Vec::new(), 0, None, Vec::new());
-        Ok(Finder { material, wish, pins, known, stable, refused, warnings })
+        Ok(Finder { problem, options, step, pins, known, stable, refused, warnings })
     }
 
     /// No mask was stable.
@@ -55,59 +69,59 @@ impl<'a> Finder<'a> {
         self.stable == 0
     }
 
+    /// States are pinned by name.
+    pub fn is_pinned(&self) -> bool {
+        self.pins.iter().any(Option::is_some)
+    }
+
     /// Why, with the offending mode.
     pub fn refusal(&self) -> String {
         self.refused.clone().unwrap_or_else(|| "no partition is stable".into())
     }
 
-    /// All rows explicit, all rows implicit, as far as the mode and the pins allow.
-    pub fn extremes(&mut self) -> Vec<Candidate> {
-        let n = self.material.n;
-        let (explicit, implicit) =
-            (("all explicit".to_string(), vec![false; n]), ("all implicit".to_string(), vec![true; n]));
-        let rows = match self.wish.mode {
-            Mode::Implicit => vec![implicit],
-            Mode::Explicit => vec![explicit],
-            Mode::Auto => vec![explicit, implicit],
-            // Too large to look for partitions: the pins alone make the mixture.
-            Mode::Mixed if self.material.dense.is_empty() => vec![explicit, implicit],
-            Mode::Mixed => Vec::new(),
-        };
-        self.judged(rows)
+    /// All rows implicit, but for the pins.
+    pub fn implicit(&mut self) -> Vec<Candidate> {
+        self.judged(vec![("all implicit".to_string(), vec![true; self.problem.n])])
+    }
+
+    /// All rows explicit, but for the pins.
+    pub fn explicit(&mut self) -> Vec<Candidate> {
+        self.judged(vec![("all explicit".to_string(), vec![false; self.problem.n])])
     }
 
     /// Rows between all and nothing.
     pub fn partitions(&mut self) -> Vec<Candidate> {
-        let mut rows = partitions(self.material, &mut self.warnings);
-        if self.wish.mode == Mode::Mixed && rows.is_empty() {
-            rows.push(("all implicit".into(), vec![true; self.material.n]));
-        }
+        let rows = partitions(self.problem, &self.step, &mut self.warnings);
         self.judged(rows)
     }
 
-    /// Single entries dropped as far as (5.1) lets rho, where that leaves fewer.
+    /// Single entries dropped as far as (5.1) of Schiela lets rho, where that leaves fewer.
     pub fn sparsed(&mut self, rho: f64) -> Vec<Candidate> {
-        let free = self.pins.iter().all(Option::is_none);
-        let drift = self.material.drift(self.wish.tolerance);
+        if self.is_pinned() {
+            return Vec::new();
+        }
+        let drift = self.problem.drift(self.options.tolerance);
+        let found = sparsed(self.problem, &self.step, &drift, rho);
         let found: Vec<Candidate> =
-            sparsed(self.material, &drift, rho).into_iter().filter(|_| free).collect();
+            found.into_iter().filter(|one| self.judge(&one.mask).is_stable()).collect();
         self.stable += found.len();
         found
     }
 
     /// The same with fewer entries, where it stays stable.
     pub fn trimmed(&mut self, candidate: &Candidate) -> Vec<Candidate> {
-        if self.pins.iter().any(Option::is_some) {
+        if self.is_pinned() {
             return Vec::new();
         }
-        let Some(kept) =
-            trim::trimmed(self.material, self.material.drift(self.wish.tolerance), &candidate.kept)
-        else {
-            return Vec::new();
-        };
-        let Verdict::Stable(spectral_radius) = judge(self.material, &[], &kept) else { return Vec::new() };
+        let drift = self.problem.drift(self.options.tolerance);
+        let found = trim::trimmed(self.problem, &self.step, drift, &candidate.mask);
+        let found = found.filter(|mask| self.judge(mask).is_stable());
         let label = format!("{}, trimmed", candidate.label);
-        vec![Candidate { label, kept, spectral_radius, warning: None }]
+        found.map(|mask| Candidate { label, mask, warning: None }).into_iter().collect()
+    }
+
+    fn judge(&self, mask: &Mask) -> Verdict {
+        verdict(&self.step, mask, &Age::Fresh, &lengths(mask), &self.problem.samples)
     }
 
     fn judged(&mut self, rows: Vec<(String, Vec<bool>)>) -> Vec<Candidate> {
@@ -116,28 +130,23 @@ impl<'a> Finder<'a> {
             for (row, pin) in rows.iter_mut().zip(&self.pins) {
                 *row = pin.unwrap_or(*row);
             }
-            let kept: Vec<bool> = self.material.pattern.places().map(|(row, _)| rows[row]).collect();
-            if self.known.contains(&kept) {
+            let mask = Mask::rows(rows);
+            if self.known.contains(&mask) {
                 continue;
             }
-            self.known.push(kept.clone());
-            match judge(self.material, &rows, &kept) {
-                Verdict::Stable(spectral_radius) => {
-                    candidates.push(Candidate { label, kept, spectral_radius, warning: None })
+            self.known.push(mask.clone());
+            let warning = match self.judge(&mask).failure {
+                None => None,
+                Some(failure) => {
+                    let message = explain(self.problem, &self.step, &mask, &failure);
+                    if !self.options.force {
+                        self.refused.get_or_insert(message);
+                        continue;
+                    }
+                    Some(format!("kept because of --force: {message}"))
                 }
-                Verdict::Unstable { message, spectral_radius } if self.wish.force => {
-                    let warning = Some(format!("kept because of --force: {message}"));
-                    candidates.push(Candidate {
-                        label,
-                        kept,
-                        spectral_radius: Some(spectral_radius),
-                        warning,
-                    });
-                }
-                Verdict::Unstable { message, .. } => {
-                    self.refused.get_or_insert(message);
-                }
-            }
+            };
+            candidates.push(Candidate { label, mask, warning });
         }
         self.stable += candidates.len();
         candidates
@@ -145,9 +154,9 @@ impl<'a> Finder<'a> {
 
     /// What the step cannot follow, whatever the mask.
     pub fn advice(&self) -> Vec<String> {
-        let (material, mut advice) = (self.material, Vec::new());
-        let h = material.h;
-        let growing = material.spectra.iter().flatten().map(|lambda| lambda.re).fold(0.0, f64::max);
+        let mut advice = Vec::new();
+        let (h, spectra) = (self.problem.h, &self.problem.samples.spectra);
+        let growing = spectra.iter().flatten().map(|lambda| lambda.re).fold(0.0, f64::max);
         if h * growing > GROWTH {
             advice.push(format!(
                 "the model has a mode that grows with {growing:.4}/s, faster than a step of {} can follow (h lambda = \
@@ -157,7 +166,7 @@ impl<'a> Finder<'a> {
                 format_duration(0.1 / growing)
             ));
         }
-        let found = step_advice::step_advice(&material.spectra, h).ok();
+        let found = step_advice::step_advice(spectra, h).ok();
         let unresolved = found.iter().flat_map(|found| &found.unresolved);
         if let Some(fastest) = unresolved.max_by(|a, b| a.lambda.norm().total_cmp(&b.lambda.norm())) {
             advice.push(format!(
@@ -173,12 +182,12 @@ impl<'a> Finder<'a> {
 }
 
 /// `--fast` and `--slow`: true is implicit.
-fn pins(material: &Material, wish: &Wish) -> Result<Vec<Option<bool>>, Error> {
-    let mut pins = vec![None; material.n];
-    for (option, names, value) in [("--fast", &wish.fast, true), ("--slow", &wish.slow, false)] {
+fn pins(problem: &Problem, options: &Options) -> Result<Vec<Option<bool>>, Error> {
+    let mut pins = vec![None; problem.n];
+    for (option, names, value) in [("--fast", &options.fast, true), ("--slow", &options.slow, false)] {
         for name in names {
             let mut found = false;
-            for (state, pin) in material.names().iter().zip(&mut pins) {
+            for (state, pin) in problem.names().iter().zip(&mut pins) {
                 if matches(name, state) {
                     found = true;
                     if *pin == Some(!value) {
@@ -190,11 +199,11 @@ fn pins(material: &Material, wish: &Wish) -> Result<Vec<Option<bool>>, Error> {
                 }
             }
             if !found {
-                let some: Vec<&str> = material.names().iter().map(String::as_str).take(8).collect();
+                let some: Vec<&str> = problem.names().iter().map(String::as_str).take(8).collect();
                 return Err(Error::Request(format!(
                     "{option} {name}: no state has that name (states: {}{})",
                     some.join(", "),
-                    if material.n > some.len() { ", ..." } else { "" }
+                    if problem.n > some.len() { ", ..." } else { "" }
                 )));
             }
         }
@@ -224,45 +233,43 @@ fn matches(pattern: &str, name: &str) -> bool {
 }
 
 /// Row masks between all and nothing.
-fn partitions(material: &Material, warnings: &mut Vec<String>) -> Vec<(String, Vec<bool>)> {
-    let n = material.n;
+fn partitions(problem: &Problem, step: &Step, warnings: &mut Vec<String>) -> Vec<(String, Vec<bool>)> {
+    let n = problem.n;
     let mut found = Vec::new();
-    if n == 0 || material.dense.is_empty() {
+    if n == 0 || problem.samples.jacobians.is_empty() {
         return found;
     }
     if n <= EXHAUSTIVE {
         for bits in 1..(1u32 << n) - 1 {
             let rows: Vec<bool> = (0..n).map(|i| bits >> i & 1 == 1).collect();
-            let names: Vec<&str> =
-                (0..n).filter(|&i| rows[i]).map(|i| material.names()[i].as_str()).collect();
+            let names: Vec<&str> = (0..n).filter(|&i| rows[i]).map(|i| problem.names()[i].as_str()).collect();
             found.push((format!("implicit: {}", names.join(", ")), rows));
         }
         return found;
     }
     if n <= GREEDY {
-        let stride = material.dense.len().div_ceil(6);
-        let samples: Vec<_> = material.dense.iter().step_by(stride).cloned().collect();
+        let samples = problem.samples.spread(6);
         // The margin belongs to the choice: what is explicit at 1.5 h is so at h.
-        let h = MARGIN * material.h;
+        let longer = step.times(MARGIN);
         for (label, partition) in [
-            ("fast rows (greedy, all samples at once)", greedy::joint(&samples, h, None)),
-            ("fast rows (greedy, union over samples)", greedy::union(&samples, h, None)),
+            ("fast rows (greedy, all samples at once)", greedy::joint(&samples, &longer, None)),
+            ("fast rows (greedy, union over samples)", greedy::union(&samples, &longer, None)),
         ] {
             match partition {
                 Ok(partition) => found.push((label.to_string(), partition.fast)),
                 Err(error) => warnings.push(format!("{label}: {error}")),
             }
         }
-    } else if let Some(rows) = fastest_rows(material) {
+    } else if let Some(rows) = fastest_rows(problem, step) {
         found.push(("fast rows (by size)".into(), rows));
     }
     // Rows x' = v are linear and cost nothing: implicit alone they make a symplectic pair with explicit
     // accelerations; the other way round costs the accelerations' entries only.
     let kinematic: Vec<bool> = (0..n)
         .map(|row| {
-            let mut entries = material.pattern.range(row);
+            let mut entries = problem.pattern.range(row);
             !entries.is_empty()
-                && entries.all(|e| material.pattern.variation(e) == crate::structure::Variation::Constant)
+                && entries.all(|e| problem.pattern.variation(e) == crate::structure::Variation::Constant)
         })
         .collect();
     if kinematic.contains(&true) && kinematic.contains(&false) {
@@ -274,14 +281,14 @@ fn partitions(material: &Material, warnings: &mut Vec<String>) -> Vec<(String, V
 
 /// The fewest rows, taken by their size h sum |J_ij| s_j / s_i, that must be implicit: found by bisection, so that
 /// a large model costs a few eigenvalue problems and not one per row.
-fn fastest_rows(material: &Material) -> Option<Vec<bool>> {
-    let n = material.n;
+fn fastest_rows(problem: &Problem, step: &Step) -> Option<Vec<bool>> {
+    let n = problem.n;
     let mut size = vec![0.0; n];
-    for sample in &material.studied.samples {
+    for sample in &problem.studied.samples {
         let mut sum = vec![0.0; n];
-        for (&(row, col, _), value) in material.studied.entries.iter().zip(&sample.jacobian) {
+        for (&(row, col, _), value) in problem.studied.entries.iter().zip(&sample.jacobian) {
             let (row, col) = (row as usize, col as usize);
-            sum[row] += value.abs() * material.scales[col] / material.scales[row];
+            sum[row] += value.abs() * problem.nominals[col] / problem.nominals[row];
         }
         for (size, sum) in size.iter_mut().zip(sum) {
             *size = f64::max(*size, sum);
@@ -295,11 +302,9 @@ fn fastest_rows(material: &Material) -> Option<Vec<bool>> {
         rows
     };
     // Two samples are enough to search by; what is found is judged by all.
+    let few_samples = problem.samples.spread(2);
     let stable = |count: usize| {
-        let mask = Mask::rows(rows(count));
-        [material.h, MARGIN * material.h]
-            .iter()
-            .all(|&h| spread(material, &mask, h, 2, None).unstable.is_none())
+        verdict(step, &Mask::rows(rows(count)), &Age::Fresh, &[1.0, MARGIN], &few_samples).is_stable()
     };
     let (mut few, mut many) = (0, n);
     while many - few > n.div_ceil(50) {
@@ -309,141 +314,40 @@ fn fastest_rows(material: &Material) -> Option<Vec<bool>> {
     (many < n).then(|| rows(many))
 }
 
-enum Verdict {
-    Stable(Option<f64>),
-    Unstable { message: String, spectral_radius: f64 },
-}
-
-/// Is the mask stable at every sample, and with a margin where rows are explicit?
-fn judge(material: &Material, rows: &[bool], kept: &[bool]) -> Verdict {
-    if let Some(sparse) = &material.sparse {
-        // Only an estimate from below, but an unstable mode stands out.
-        let estimate = |h| large::spectral_radius(sparse, rows, h).map(|estimate| estimate.radius);
-        let radius = match (estimate(material.h), rows.iter().all(|&row| row)) {
-            (Ok(radius), true) => return Verdict::Stable(Some(radius)),
-            (Ok(radius), false) => radius.max(estimate(MARGIN * material.h).unwrap_or(f64::INFINITY)),
-            (Err(_), all) => return if all { Verdict::Stable(None) } else { unstable_large(f64::INFINITY) },
-        };
-        return if radius <= 1.0 + 1e-6 { Verdict::Stable(Some(radius)) } else { unstable_large(radius) };
-    }
-    if kept.iter().all(|&kept| kept) {
-        // Unmasked, mu = 1 / (1 - h lambda): stable wherever the model is.
-        let mu = material
-            .spectra
-            .iter()
-            .flatten()
-            .map(|&lambda| amplification::exact_eigenvalue(lambda, material.h).norm());
-        return Verdict::Stable((!material.spectra.is_empty()).then(|| mu.fold(0.0, f64::max)));
-    }
-    let mask = material.mask(kept);
-    let mut radius = 0.0;
-    for h in [material.h, MARGIN * material.h] {
-        let spread = spread(material, &mask, h, usize::MAX, None);
-        if h == material.h {
-            radius = spread.radius;
-        }
-        if let Some((sample, worst)) = spread.unstable {
-            let message = explain(material, &mask, h, sample, worst);
-            return Verdict::Unstable { message, spectral_radius: radius };
-        }
-    }
-    Verdict::Stable((!material.dense.is_empty()).then_some(radius))
-}
-
-/// A mode that the step resolves: |h lambda| below this.
-const RESOLVED: f64 = 0.3;
-
-struct Spread {
-    /// Largest |mu| over the samples.
-    radius: f64,
-    /// A sample and its mode that grows though the model's does not.
-    unstable: Option<(usize, Eigenmode)>,
-}
-
-/// Hold the modes of every sample, or of `most` of them, against the model's.
-///
-/// A mode that the step does not resolve must not grow at all. One that it does may be off by what first order
-/// owes, |h lambda|^2, at a single sample, as long as over all samples the volume that these modes span does
-/// not grow faster than the model's own: that tells the symplectic pair, whose |mu| lies around 1, from explicit
-/// Euler on an oscillator, whose |mu| always lies above.
-///
-/// The step's Jacobian may be older: `age(sample, column)`.
-fn spread(
-    material: &Material,
-    mask: &Mask,
-    h: f64,
-    most: usize,
-    age: Option<&dyn Fn(usize, usize) -> f64>,
-) -> Spread {
-    let mut found = Spread { radius: 0.0, unstable: None };
-    let (mut volume, mut allowed) = (0.0, 0.0);
-    let mut loosest: Option<(usize, Eigenmode)> = None;
-    let stride = material.dense.len().div_ceil(most).max(1);
-    for (sample, jacobian) in material.dense.iter().enumerate().step_by(stride) {
-        let r = match age {
-            Some(age) => {
-                let old = material.earlier(sample, |column| age(sample, column));
-                stale_amplification(old.as_ref(), jacobian.as_ref(), mask, h)
-            }
-            None => amplification::amplification(jacobian.as_ref(), mask, h),
-        };
-        let Ok(mu) = r.and_then(|r| dense::eigenvalues(r.as_ref())) else { continue };
-        let judged = amplification::paired(&material.spectra[sample], &mu, h);
-        found.radius = f64::max(found.radius, judged.spectral_radius);
-        for mode in &judged.modes {
-            let size = h * mode.continuous.norm();
-            let growth = mode.discrete.norm().max(1e-300).ln();
-            if size <= RESOLVED {
-                volume += growth - h * mode.continuous.re;
-                allowed += 0.05 * size * size + 1e-9;
-            }
-            if mode.ok || judged.stable {
-                continue;
-            }
-            let excess = growth - f64::max(0.0, h * mode.continuous.re);
-            if size <= RESOLVED && excess <= size * size {
-                loosest = Some((sample, *mode));
-            } else if found.unstable.is_none_or(|(_, known)| mode.discrete.norm() > known.discrete.norm()) {
-                found.unstable = Some((sample, *mode));
-            }
-        }
-        if found.unstable.is_some() {
-            return found;
-        }
-    }
-    if volume > allowed {
-        found.unstable = loosest;
-    }
-    found
-}
-
-/// Does some mode grow at some sample with a step of h, though the model's does not?
-pub fn unstable_at(material: &Material, mask: &Mask, h: f64) -> bool {
-    spread(material, mask, h, usize::MAX, None).unstable.is_some()
-}
-
-/// Likewise with the step that was asked for and a Jacobian whose columns are older: `age(sample, column)`.
-pub fn unstable_when_aged(material: &Material, mask: &Mask, age: &dyn Fn(usize, usize) -> f64) -> bool {
-    spread(material, mask, material.h, usize::MAX, Some(age)).unstable.is_some()
-}
-
 /// The offending mode, in words.
-fn explain(material: &Material, mask: &Mask, h: f64, sample: usize, worst: Eigenmode) -> String {
-    let (j, lambda) = (material.dense[sample].as_ref(), &material.spectra[sample]);
-    let found = amplification::amplification(j, mask, h)
-        .and_then(|r| carried(j, lambda, r.as_ref(), worst.discrete, &material.scales))
-        .ok();
-    let continuous = found.as_ref().and_then(|found| found.continuous).unwrap_or(worst.continuous);
-    let states = found.iter().flat_map(|found| &found.states).take(4);
-    let names: Vec<&str> = states.map(|&(state, _)| material.names()[state].as_str()).collect();
-    let margin = if h > material.h {
-        format!(" if it were {MARGIN} times longer, and that margin is kept")
-    } else {
-        String::new()
+fn explain(problem: &Problem, step: &Step, mask: &Mask, failure: &Failure) -> String {
+    let samples = &problem.samples;
+    let cut = step.times(failure.length);
+    let length = match failure.length {
+        1.0 => String::new(),
+        longer if longer > 1.0 => format!(" if it were {longer} times longer, and that margin is kept"),
+        shorter => format!(" where it is cut to {:.2} of that, as events and irregular steps do", shorter),
     };
+    let h = format_duration(problem.h);
+    if mask.is_full() {
+        return format!(
+            "a step of {h}{length} has no solution: the model grows as fast as the step is long; take a shorter --step"
+        );
+    }
+    let Some(mode) = failure.mode else {
+        return format!(
+            "explicit rows are not stable with a step of {h}{length}: the largest amplification is about {:.3}; use --mode \
+             implicit, a shorter --step, or insist with --force",
+            failure.amplification
+        );
+    };
+    let (j, lambda) = (samples.jacobians[failure.sample].as_ref(), &samples.spectra[failure.sample]);
+    let found = mask
+        .apply(j)
+        .and_then(|a| cut.map(j, a.as_ref()))
+        .and_then(|r| carried(j, lambda, r.as_ref(), mode.discrete, &problem.nominals))
+        .ok();
+    let continuous = found.as_ref().and_then(|found| found.continuous).unwrap_or(mode.continuous);
+    let states = found.iter().flat_map(|found| &found.states).take(4);
+    let names: Vec<&str> = states.map(|&(state, _)| problem.names()[state].as_str()).collect();
     let limit =
-        step_advice::step_advice(&material.spectra, material.h).ok().map(|advice| advice.explicit_limit);
-    let shorter = match limit.filter(|limit| limit.is_finite() && *limit > 1e-6 * material.h) {
+        step_advice::step_advice(&samples.spectra, problem.h).ok().map(|advice| advice.explicit_limit);
+    let shorter = match limit.filter(|limit| limit.is_finite() && *limit > 1e-6 * problem.h) {
         Some(limit) => format!(
             "--step {} or less, where even explicit Euler is stable",
             format_duration(limit / MARGIN).replace(' ', "")
@@ -451,21 +355,12 @@ fn explain(material: &Material, mask: &Mask, h: f64, sample: usize, worst: Eigen
         None => "a shorter --step".into(),
     };
     format!(
-        "explicit rows are not stable with a step of {}{margin}: the mode with eigenvalue {} is multiplied by {:.6} in \
+        "explicit rows are not stable with a step of {h}{length}: the mode with eigenvalue {} is multiplied by {:.6} in \
          each step (states: {}); make them implicit (--fast, --mode auto), take {shorter}, or insist with --force",
-        format_duration(material.h),
         complex(continuous.re, continuous.im),
-        worst.discrete.norm(),
+        mode.discrete.norm(),
         if names.is_empty() { "no single one".to_string() } else { names.join(", ") },
     )
-}
-
-fn unstable_large(spectral_radius: f64) -> Verdict {
-    let message = format!(
-        "explicit rows are not stable with this step: the largest amplification is about {spectral_radius:.3}; \
-         use --mode implicit, a shorter --step, or insist with --force"
-    );
-    Verdict::Unstable { message, spectral_radius }
 }
 
 fn complex(re: f64, im: f64) -> String {
@@ -473,36 +368,24 @@ fn complex(re: f64, im: f64) -> String {
 }
 
 /// Single entries dropped, where that leaves fewer.
-fn sparsed(material: &Material, drift: &Drift, rho: f64) -> Option<Candidate> {
-    let n = material.n;
-    if !(3..=SPARSING).contains(&n) || material.dense.is_empty() {
+fn sparsed(problem: &Problem, step: &Step, drift: &Drift, rho: f64) -> Option<Candidate> {
+    let n = problem.n;
+    if !(3..=SPARSING).contains(&n) || problem.samples.jacobians.is_empty() {
         return None;
     }
     // A handful of samples: each trial costs their eigenvalues. h enters as h J only, so that 1.5 J stands for
-    // the margin that `judge` will ask for.
-    let stride = material.dense.len().div_ceil(if n > 40 { 2 } else { 5 });
-    let samples: Vec<_> = material
-        .dense
+    // the margin that the verdict will ask for.
+    let few = problem.samples.spread(if n > 40 { 2 } else { 5 });
+    let samples: Vec<_> = few
+        .jacobians
         .iter()
-        .step_by(stride)
         .flat_map(|jacobian| [jacobian.clone(), faer::Scale(MARGIN) * jacobian])
         .collect();
-    let found = sparsing::sparsing(&samples, material.h, None, drift, sparsing::Search::new(rho)).ok()?;
-    let kept: Vec<bool> = material.pattern.places().map(|(row, col)| found.mask.keeps(row, col)).collect();
+    let found = sparsing::sparsing(&samples, step, None, drift, sparsing::Search::new(rho)).ok()?;
+    let kept = found.mask.kept(&problem.pattern);
     let count = kept.iter().filter(|&&kept| kept).count();
-    if count == kept.len() {
-        return None;
-    }
-    let rows: Vec<bool> = (0..n).map(|row| material.pattern.range(row).any(|entry| kept[entry])).collect();
-    match judge(material, &rows, &kept) {
-        Verdict::Stable(spectral_radius) => Some(Candidate {
-            label: format!("sparsed to {count} of {} entries, rho = {rho}", kept.len()),
-            kept,
-            spectral_radius,
-            warning: None,
-        }),
-        Verdict::Unstable { .. } => None,
-    }
+    let label = format!("sparsed to {count} of {} entries, rho = {rho}", kept.len());
+    (count < kept.len()).then(|| Candidate { label, mask: Mask::of(&problem.pattern, &kept), warning: None })
 }
 
 #[cfg(test)]

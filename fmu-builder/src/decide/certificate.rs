@@ -1,14 +1,16 @@
 //! What the chosen plan was held against, in numbers that a reader can check.
 
-use super::candidates::{Candidate, MARGIN, unstable_at};
-use super::material::Material;
-use super::trial::Draft;
+use super::candidates::{Candidate, MARGIN};
+use super::draft::{Cost, Draft};
+use super::problem::Problem;
+use super::trial::with_age;
 use crate::analysis::acceptance::{Tolerance, accept};
-use crate::analysis::amplification::{self, carried, exact_eigenvalue};
+use crate::analysis::amplification::{self, carried};
 use crate::analysis::dense;
 use crate::analysis::perturbation::{Perturbation, bounds, perturbation};
+use crate::analysis::verdict::{Verdict, matrices, verdict};
 use faer::prelude::c64;
-use fmu_runtime::plan::Policy;
+use fmu_runtime::plan::{Method, Plan, Policy};
 use serde::Serialize;
 
 /// Largest values over the samples. What needs eigenvalues is absent where the model is too large for them.
@@ -16,18 +18,22 @@ use serde::Serialize;
 pub struct Certificate {
     /// The mode nearest to growing.
     pub worst_mode: Option<WorstMode>,
-    /// |sum| and root of |sum of squares| of the shifts of the step's eigenvalues by what was dropped: Theorem 4 of
-    /// the pipe document.
+    /// |sum| and root of |sum of squares| of the shifts of the step's eigenvalues by what was dropped: *Extension of a sparsing
+    /// approach*, Theorem 4.
     pub d1: Option<f64>,
     pub d2: Option<f64>,
     /// Below this, a shift cannot carry a mode that the step damps across the stability border: C1, and the root of C2, of (15).
     pub shift_bound: Option<f64>,
-    /// Largest shift of an eigenvalue relative to what (5.1) of the sparsing document grants it at rho = 0.1;
+    /// Largest shift of an eigenvalue relative to what Schiela, (5.1), grants it at rho = 0.1;
     /// up to 1 the sparsed step has the spectrum of the full one.
     pub acceptance: Option<f64>,
     /// The step could be this many times longer and still be stable at every sample; 0: it is not stable as it is (`--force`);
     /// absent: no limit was found.
     pub step_margin: Option<f64>,
+    /// Lengths of the step, relative to h, at which the plan was judged.
+    pub lengths: Vec<f64>,
+    /// The plan holds at every sample and every one of them, with its mask and its policy.
+    pub stable: bool,
     /// The same model without mixed mode and sparsing: every row implicit, a fresh Jacobian in every step.
     pub fully_implicit: Cost,
 }
@@ -41,15 +47,6 @@ pub struct WorstMode {
     pub amplification: f64,
     /// Where it shows most.
     pub states: Vec<String>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Cost {
-    pub kept_nonzeros: usize,
-    /// Slots of the factors, fill included.
-    pub factor_nonzeros: usize,
-    pub evaluations_per_step: f64,
-    pub operations_per_step: u64,
 }
 
 /// Modes slower than |h lambda| = this sit at the border by nature and say nothing about what was dropped.
@@ -70,53 +67,76 @@ pub struct Spectra {
 }
 
 impl Certificate {
-    pub fn new(material: &Material, candidate: &Candidate) -> (Certificate, Vec<Spectra>) {
-        let everything = Draft::new(material, &vec![true; material.pattern.len()]);
+    /// Of this plan: its method, its mask and its policy.
+    pub fn new(
+        problem: &Problem,
+        candidate: &Candidate,
+        plan: &Plan,
+        judged: &Verdict,
+    ) -> (Certificate, Vec<Spectra>) {
+        let everything = Draft::new(problem, &crate::analysis::Mask::full(problem.n));
+        let full = everything.plan(problem, Method::Lie, Policy::Every, None, None);
         let mut certificate =
-            Certificate { fully_implicit: everything.cost(Policy::Every), ..Certificate::default() };
-        let (n, h) = (material.n, material.h);
-        let is_mixed = candidate.kept.iter().any(|kept| !kept);
-        let mask = material.mask(&candidate.kept);
-        let mut spectra = Vec::new();
-        let mut nearest = f64::NEG_INFINITY;
-        for (jacobian, lambda) in material.dense.iter().zip(&material.spectra) {
-            let exact: Vec<c64> = lambda.iter().map(|&lambda| exact_eigenvalue(lambda, h)).collect();
-            let Ok(r) = amplification::amplification(jacobian.as_ref(), &mask, h) else { continue };
-            let mu = match is_mixed {
-                true => dense::eigenvalues(r.as_ref()).unwrap_or_default(),
-                false => exact.clone(),
-            };
-            if let Ok(moved) = perturbation(jacobian.as_ref(), &mask, h) {
-                certificate.measure(moved, bounds(lambda, h, SLOW).c1);
+            Certificate { fully_implicit: everything.cost(&full, 0.0), ..Certificate::default() };
+        let (step, mask, samples) = (problem.step(plan.step.method), &candidate.mask, &problem.samples);
+        certificate.lengths = super::candidates::lengths(mask);
+        certificate.stable = judged.is_stable();
+        for (jacobian, lambda) in samples.jacobians.iter().zip(&samples.spectra).filter(|_| !mask.is_full()) {
+            if let Ok(moved) = perturbation(jacobian.as_ref(), mask, &step) {
+                certificate.measure(moved, bounds(lambda, &step, SLOW).c1);
             }
-            if let Ok(verdict) = accept(&exact, &mu, Tolerance::default()) {
-                certificate.acceptance = largest(certificate.acceptance, verdict.ratio);
+            let exact: Vec<c64> = lambda.iter().map(|&lambda| step.stability(lambda)).collect();
+            let r = amplification::amplification(jacobian.as_ref(), mask, &step);
+            if let Ok(mu) = r.and_then(|r| dense::eigenvalues(r.as_ref()))
+                && let Ok(found) = accept(&exact, &mu, Tolerance::default())
+            {
+                certificate.acceptance = largest(certificate.acceptance, found.ratio);
             }
-            let found = amplification::paired(lambda, &mu, h);
-            if let Some(mode) = found.worst.map(|worst| found.modes[worst]) {
-                let excess = mode.discrete.norm() / f64::max(1.0, (h * mode.continuous.re).exp());
-                if excess > nearest {
-                    nearest = excess;
-                    let (j, scales) = (jacobian.as_ref(), &material.scales);
-                    let found = carried(j, lambda, r.as_ref(), mode.discrete, scales).ok();
-                    let continuous =
-                        found.as_ref().and_then(|found| found.continuous).unwrap_or(mode.continuous);
-                    let states = found.iter().flat_map(|found| &found.states).take(NAMED);
-                    certificate.worst_mode = Some(WorstMode {
-                        re: continuous.re,
-                        im: continuous.im.abs(),
-                        amplification: mode.discrete.norm(),
-                        states: states.map(|&(state, _)| material.names()[state].clone()).collect(),
-                    });
-                }
-            }
-            spectra.push(Spectra { model: lambda.clone(), step: mu });
         }
-        if is_mixed && !material.dense.is_empty() && n <= MARGIN_STATES {
-            let limit = LONGER.iter().position(|times| unstable_at(material, &mask, times * h));
+        if mask.is_full() && !samples.jacobians.is_empty() {
+            (certificate.d1, certificate.d2, certificate.acceptance) = (Some(0.0), Some(0.0), Some(0.0));
+        }
+        let spectra = certificate.worst(problem, candidate, plan);
+        if !mask.is_full() && !samples.jacobians.is_empty() && problem.n <= MARGIN_STATES {
+            let unstable = |times: &f64| {
+                with_age(problem, plan, |age| !verdict(&step, mask, age, &[*times], samples).is_stable())
+            };
+            let limit = LONGER.iter().position(unstable);
             certificate.step_margin = limit.map(|at| if at == 0 { 0.0 } else { LONGER[at - 1] });
         }
         (certificate, spectra)
+    }
+
+    /// The eigenvalues of the step at each sample, the Jacobian as old as the policy lets it get, and the mode nearest to growing.
+    fn worst(&mut self, problem: &Problem, candidate: &Candidate, plan: &Plan) -> Vec<Spectra> {
+        let (step, mask, samples) = (problem.step(plan.step.method), &candidate.mask, &problem.samples);
+        let mut spectra: Vec<Option<(f64, Spectra)>> = vec![None; samples.jacobians.len()];
+        let mut nearest = f64::NEG_INFINITY;
+        let matrices = with_age(problem, plan, |age| matrices(mask, age, 1, samples));
+        for (sample, a) in &matrices {
+            let (jacobian, lambda) = (samples.jacobians[*sample].as_ref(), &samples.spectra[*sample]);
+            let Ok(r) = step.map(jacobian, a.as_ref()) else { continue };
+            let Ok(mu) = dense::eigenvalues(r.as_ref()) else { continue };
+            let found = amplification::paired(lambda, &mu, &step);
+            if spectra[*sample].as_ref().is_none_or(|(known, _)| found.spectral_radius > *known) {
+                spectra[*sample] = Some((found.spectral_radius, Spectra { model: lambda.clone(), step: mu }));
+            }
+            let Some(mode) = found.worst.map(|worst| found.modes[worst]) else { continue };
+            let excess = mode.discrete.norm() / f64::max(1.0, (step.h * mode.continuous.re).exp());
+            if excess > nearest {
+                nearest = excess;
+                let found = carried(jacobian, lambda, r.as_ref(), mode.discrete, &problem.nominals).ok();
+                let continuous = found.as_ref().and_then(|found| found.continuous).unwrap_or(mode.continuous);
+                let states = found.iter().flat_map(|found| &found.states).take(NAMED);
+                self.worst_mode = Some(WorstMode {
+                    re: continuous.re,
+                    im: continuous.im.abs(),
+                    amplification: mode.discrete.norm(),
+                    states: states.map(|&(state, _)| problem.names()[state].clone()).collect(),
+                });
+            }
+        }
+        spectra.into_iter().flatten().map(|(_, spectra)| spectra).collect()
     }
 
     fn measure(&mut self, moved: Perturbation, bound: f64) {

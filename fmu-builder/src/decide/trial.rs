@@ -1,16 +1,17 @@
-//! Trials: plans made of candidates, priced, run with the code that ships, compared with the accurate solution.
+//! Trials: plans judged, run with the code that ships over every run, and compared with the accurate solution.
 
-use super::candidates::{Candidate, unstable_when_aged};
-use super::{Certificate, Cost, Decision, Material, Wish, WorstStep};
-use crate::analysis::stale;
+use super::candidates::{Candidate, lengths};
+use super::draft::{Cost, Draft};
+use super::error::{errors, largest};
+use super::{Certificate, Decision, Explored, Problem, ReferenceRun, WorstStep};
+use crate::analysis::Mask;
+use crate::analysis::verdict::{Age, Verdict, verdict};
 use crate::error::Error;
 use crate::lab::Lab;
-use crate::options::{Budget, JacobianPolicy};
+use crate::options::{Budget, JacobianPolicy, Options, Watch as WatchMode};
 use crate::quantity::format_duration;
-use crate::structure::plan_parts;
-use crate::worker::{Simulate, Simulated};
-use fmu_runtime::lu;
-use fmu_runtime::plan::{Plan, Policy, Source};
+use crate::worker::{Simulate, Simulated, Subject};
+use fmu_runtime::plan::{Method, Plan, Policy, Watch};
 use serde::Serialize;
 use std::time::Instant;
 
@@ -18,219 +19,514 @@ use std::time::Instant;
 #[derive(Clone, Debug, Serialize)]
 pub struct Trial {
     pub label: String,
+    pub method: String,
     pub policy: String,
     pub kept_nonzeros: usize,
     pub evaluations_per_step: f64,
+    pub evaluations_worst_step: f64,
     pub operations_per_step: u64,
-    /// `None`: not run, because a cheaper one sufficed, or it failed.
+    /// On the given runs. `None`: it was not run, or failed.
     pub error: Option<f64>,
+    /// On the invented ones, the largest.
+    pub explored_error: Option<f64>,
     /// Why it failed, or was not wanted.
     pub failed: Option<String>,
     pub chosen: bool,
 }
 
-/// Prices this near to each other are equal.
-const EQUAL_PRICE: f64 = 1.1;
-/// Seconds per multiply-add of the solver, roughly; it only has to weigh against evaluations.
-const OPERATION: f64 = 1e-9;
-/// A directional derivative is taken if it costs less than this many evaluations.
-const CHEAPER: f64 = 0.8;
-/// A dropped entry this much smaller than the smallest kept one of its row does not disturb a difference.
-const NEGLIGIBLE: f64 = 1e-3;
+/// Costs this near to each other are equal.
+const EQUAL_COST: f64 = 1.15;
+/// The default budget: a share of the communication step, for its worst internal steps.
+const SHARE: f64 = 0.1;
+/// On invented runs a plan may err by this many times the error of the fresh, fully implicit step.
+const FRESH_FACTOR: f64 = 2.0;
 /// Seconds that all trials together may take, roughly.
-const PATIENCE: f64 = 30.0;
-const MOST_TRIALS: usize = 60;
+const PATIENCE: f64 = 20.0;
+/// The watch speaks above this part of a state's size, unless the tolerance is tighter or a fresh Jacobian leaves more.
+const THRESHOLD: f64 = 1e-2;
+/// Where its threshold may lie.
+const THRESHOLDS: [f64; 2] = [1e-3, 1e-1];
+/// It lies this many times above what a fresh Jacobian leaves in 99 of 100 steps.
+const ABOVE_FRESH: f64 = 2.0;
 
-struct Priced {
+struct Tried {
     candidate: Candidate,
     plan: Plan,
     cost: Cost,
     worst_step: WorstStep,
-    price: f64,
-    /// Within the budget, if there is one.
+    /// Within the budget.
     fits: bool,
+    verdict: Verdict,
+    outcome: Option<Outcome>,
+    failed: Option<String>,
 }
 
-/// Runs trials stage by stage and remembers what came out.
+/// What the runs showed.
+struct Outcome {
+    /// Of the first run.
+    simulated: Simulated,
+    /// Per quantity, the largest over the given runs.
+    errors: Vec<f64>,
+    /// The largest of them.
+    error: Option<f64>,
+    /// The largest over the invented runs; `None`: there are none, or they were not run.
+    explored: Option<f64>,
+    /// Within the tolerance on the given runs, and on the others, or there not far from the fresh step.
+    holds: bool,
+}
+
+/// Runs trials and remembers what came out.
 pub struct Judge<'a> {
-    material: &'a Material<'a>,
-    wish: &'a Wish,
+    problem: &'a Problem<'a>,
+    options: &'a Options,
     lab: &'a Lab,
+    runs: &'a [ReferenceRun],
     begin: Instant,
-    priced: Vec<Priced>,
-    trials: Vec<Trial>,
-    results: Vec<Option<(Simulated, Vec<f64>)>>,
-    /// Price of the cheapest within the tolerance so far.
-    enough: Option<f64>,
+    tried: Vec<Tried>,
+    /// Errors of the fresh, fully implicit step, one for each run.
+    fresh: Vec<Option<f64>>,
+    threshold: f64,
     pub warnings: Vec<String>,
 }
 
 impl<'a> Judge<'a> {
-    pub fn new(material: &'a Material<'a>, wish: &'a Wish, lab: &'a Lab) -> Judge<'a> {
-        Judge {
-            material,
-            wish,
-            lab,
-            begin: Instant::now(),
-            priced: Vec::new(),
-            trials: Vec::new(),
-            results: Vec::new(),
-            enough: None,
-            warnings: Vec::new(),
+    pub fn new(
+        problem: &'a Problem<'a>,
+        options: &'a Options,
+        runs: &'a [ReferenceRun],
+        lab: &'a Lab,
+    ) -> Judge<'a> {
+        let (tried, fresh, warnings) = (Vec::new(), vec![None; runs.len()], Vec::new());
+        let threshold = THRESHOLD.min(options.tolerance).clamp(THRESHOLDS[0], THRESHOLDS[1]);
+        Judge { problem, options, lab, runs, begin: Instant::now(), tried, fresh, threshold, warnings }
+    }
+
+    /// Run the fresh, fully implicit step on every run: what the others are measured by, and what the watch must let pass.
+    pub fn measure_fresh(&mut self, everything: &Candidate) {
+        let draft = Draft::new(self.problem, &everything.mask);
+        if self.problem.n == 0 {
+            return;
+        }
+        let policy = if draft.colours() == 0 { Policy::Frozen } else { Policy::Every };
+        let silent = Watch { threshold: f64::MAX };
+        let plan = draft.plan(self.problem, Method::Lie, policy, Some(silent), None);
+        let mut left: f64 = 0.0;
+        let runs: Vec<&ReferenceRun> = self.runs.iter().collect();
+        let answers = self.simulate("the fully implicit step", &plan, &runs);
+        for (at, (run, simulated)) in self.runs.iter().zip(answers).enumerate() {
+            if let Ok(simulated) = simulated
+                && simulated.failed.is_none()
+            {
+                left = left.max(simulated.defect);
+                self.fresh[at] = largest(&errors(&run.trajectory, &simulated.trajectory));
+            }
+        }
+        self.threshold = threshold((ABOVE_FRESH * left).max(self.threshold));
+    }
+
+    /// Policies that a mask is tried with, the preferred one first.
+    fn policies(&self, method: Method, colours: usize, all: bool) -> Vec<Policy> {
+        // Nothing varies: every policy is the frozen one.
+        if colours == 0 {
+            return vec![Policy::Frozen];
+        }
+        if !method.tableau().any_matrix {
+            return vec![Policy::Every];
+        }
+        // One colour a step, two, four ...: how old a Jacobian may be the verdict and the run tell. All of them is every step.
+        let doubled = std::iter::successors(Some(1u32), |per_step| per_step.checked_mul(2));
+        let rolling = doubled
+            .take_while(|&per_step| (per_step as usize) < colours.max(2))
+            .map(|per_step| Policy::Rolling { per_step });
+        let acts = self.options.watch == WatchMode::Act;
+        match self.options.jacobian {
+            JacobianPolicy::Every => vec![Policy::Every],
+            JacobianPolicy::Rolling => rolling.collect(),
+            JacobianPolicy::Frozen => vec![Policy::Frozen],
+            JacobianPolicy::Watched => vec![Policy::Watched],
+            JacobianPolicy::Auto if acts && !all => vec![Policy::Watched],
+            JacobianPolicy::Auto => {
+                let watched = acts.then_some(Policy::Watched);
+                let others = std::iter::once(Policy::Frozen).chain(rolling).chain([Policy::Every]);
+                watched.into_iter().chain(others).collect()
+            }
         }
     }
 
-    /// Nothing can be found that needs fewer evaluations.
+    /// Try these masks with these methods, from the cheapest on, until none can be as cheap as the best so far. `all`: with every policy,
+    /// and without fallback and watch where there is no room for them.
+    pub fn try_out(&mut self, candidates: &[Candidate], methods: &[Method], all: bool) {
+        let mut plans: Vec<(Candidate, Plan, Cost, WorstStep)> = Vec::new();
+        let everything = Draft::new(self.problem, &Mask::full(self.problem.n));
+        for candidate in candidates {
+            let draft = Draft::new(self.problem, &candidate.mask);
+            for &method in methods {
+                for policy in self.policies(method, draft.colours(), all) {
+                    let watch = match self.options.watch {
+                        WatchMode::Off => None,
+                        _ => Some(Watch { threshold: self.threshold }),
+                    };
+                    let falls_back = self.options.watch == WatchMode::Act && !self.options.force;
+                    let fallback = (!candidate.mask.is_full() && falls_back).then(|| everything.fallback());
+                    let whole = draft.plan(self.problem, method, policy, watch.clone(), fallback);
+                    // With all that helps at run time, as far as there is room for it.
+                    let variants = [
+                        whole.clone(),
+                        Plan { fallback: None, ..whole.clone() },
+                        Plan { fallback: None, watch: None, ..whole },
+                    ];
+                    let rooms = if all { 3 } else { 1 };
+                    let may = |plan: &&Plan| plan.watch.is_some() || policy != Policy::Watched;
+                    let mut room = variants.iter().take(rooms).filter(may);
+                    let fitting = room.find(|plan| self.fits(&draft.cost(plan, 0.0)));
+                    let plan = fitting.unwrap_or(&variants[0]).clone();
+                    if self.tried.iter().any(|tried| tried.plan == plan) {
+                        continue;
+                    }
+                    let (cost, worst) = (draft.cost(&plan, 0.0), draft.worst_step(&plan));
+                    plans.push((candidate.clone(), plan, cost, worst));
+                }
+            }
+        }
+        let evaluation = self.problem.evaluation_time;
+        plans.sort_by(|a, b| a.2.seconds(evaluation).total_cmp(&b.2.seconds(evaluation)));
+        for (i, (candidate, plan, cost, worst_step)) in plans.into_iter().enumerate() {
+            let fits = self.fits(&cost);
+            let enough = self.enough().filter(|_| self.options.budget.is_none());
+            let dearer = enough.is_some_and(|enough| cost.seconds(evaluation) > EQUAL_COST * enough);
+            if dearer || !fits && self.enough().is_some() {
+                continue;
+            }
+            if self.begin.elapsed().as_secs_f64() > PATIENCE
+                && self.tried.iter().any(|one| one.outcome.is_some())
+            {
+                self.warnings.push(format!("plans after the first {i} were not tried: it took too long"));
+                return;
+            }
+            self.try_plan(candidate, plan, cost, worst_step, fits);
+        }
+    }
+
+    fn try_plan(&mut self, candidate: Candidate, plan: Plan, cost: Cost, worst_step: WorstStep, fits: bool) {
+        let verdict = judge(self.problem, &candidate, &plan);
+        let mut tried =
+            Tried { candidate, plan, cost, worst_step, fits, verdict, outcome: None, failed: None };
+        if let Some(failure) = &tried.verdict.failure {
+            let why = format!(
+                "not stable with a Jacobian as old as it gets: amplification {:.3} at {:.3} of the step",
+                failure.amplification, failure.length
+            );
+            let asked = self.options.jacobian != JacobianPolicy::Auto;
+            if !self.options.force && !asked {
+                tried.failed = Some(why);
+                self.tried.push(tried);
+                return;
+            }
+            tried.candidate.warning.get_or_insert(format!("kept as asked for: {why}"));
+        }
+        let mut ran = self.run(&tried);
+        // Another method leaves a defect of another size: where the watch speaks in one of a hundred steps of the given run though it
+        // was heard, its threshold is too tight for this one.
+        if let (Ok((outcome, _)), Some(watch)) = (&ran, &mut tried.plan.watch) {
+            let steps = self.runs.first().map_or(0, |run| run.steps);
+            let wider = threshold(ABOVE_FRESH * outcome.simulated.defect);
+            if outcome.simulated.outside * 100 > steps && wider > watch.threshold {
+                watch.threshold = wider;
+                ran = self.run(&tried);
+            }
+        }
+        match ran {
+            Ok((outcome, renewals)) => {
+                let draft = Draft::new(self.problem, &tried.candidate.mask);
+                tried.cost = draft.cost(&tried.plan, renewals);
+                if !fits {
+                    tried.failed = Some("does not fit the budget".into());
+                } else if !outcome.holds {
+                    tried.failed = Some("misses the tolerance".into());
+                }
+                tried.outcome = Some(outcome);
+            }
+            Err(failed) => tried.failed = Some(failed),
+        }
+        self.tried.push(tried);
+    }
+
+    /// The given runs first: a plan that misses the tolerance there need not be tried on the others.
+    fn run(&self, one: &Tried) -> Result<(Outcome, f64), String> {
+        let label = format!("trying: {}, {}", one.candidate.label, one.plan.step.method.name());
+        let (mut renewals, mut steps) = (0, 0);
+        let given: Vec<&ReferenceRun> = self.runs.iter().filter(|run| run.given).collect();
+        let mut outcome: Option<Outcome> = None;
+        for (run, simulated) in given.iter().zip(self.simulate(&label, &one.plan, &given)) {
+            let simulated = simulated?;
+            if let Some(failed) = simulated.failed {
+                return Err(failed);
+            }
+            let errors = errors(&run.trajectory, &simulated.trajectory);
+            (renewals, steps) = (renewals + simulated.renewals, steps + run.steps);
+            match &mut outcome {
+                None => {
+                    let (error, explored, holds) = (None, None, true);
+                    outcome = Some(Outcome { simulated, errors, error, explored, holds });
+                }
+                Some(known) => {
+                    known.errors.iter_mut().zip(errors).for_each(|(known, error)| *known = known.max(error))
+                }
+            }
+        }
+        let mut outcome = outcome.ok_or("there is no run to try it on")?;
+        outcome.error = largest(&outcome.errors);
+        outcome.holds = outcome.error.is_none_or(|error| error <= self.options.tolerance);
+        let explored: Vec<(usize, &ReferenceRun)> =
+            self.runs.iter().enumerate().filter(|(_, run)| !run.given && outcome.holds).collect();
+        let runs: Vec<&ReferenceRun> = explored.iter().map(|(_, run)| *run).collect();
+        for ((at, run), simulated) in explored.into_iter().zip(self.simulate(&label, &one.plan, &runs)) {
+            let limit = self.options.tolerance.max(FRESH_FACTOR * self.fresh[at].unwrap_or(0.0));
+            let simulated = match simulated {
+                Ok(simulated) => simulated,
+                Err(_) if self.fresh[at].is_none() => continue,
+                Err(failed) => return Err(format!("{}: {failed}", run.label)),
+            };
+            (renewals, steps) = (renewals + simulated.renewals, steps + run.steps);
+            let error = match simulated.failed {
+                // The fresh step does not survive it either.
+                Some(_) if self.fresh[at].is_none() => continue,
+                Some(failed) => return Err(format!("{}: {failed}", run.label)),
+                None => largest(&errors(&run.trajectory, &simulated.trajectory)).unwrap_or(0.0),
+            };
+            outcome.explored = Some(outcome.explored.map_or(error, |known| known.max(error)));
+            outcome.holds &= error <= limit;
+        }
+        let steps = steps * u64::from(one.plan.step.substeps);
+        Ok((outcome, renewals as f64 / steps.max(1) as f64))
+    }
+
+    /// One plan on several runs; answers in their order.
+    fn simulate(&self, label: &str, plan: &Plan, runs: &[&ReferenceRun]) -> Vec<Result<Simulated, String>> {
+        let simulate = |run: &&ReferenceRun| Simulate {
+            subject: Subject {
+                plan: plan.clone(),
+                experiment: run.experiment.clone(),
+                ..self.problem.subject.clone()
+            },
+            steps: run.steps,
+            every: run.every,
+        };
+        if runs.is_empty() {
+            return Vec::new();
+        }
+        let answers = self.lab.simulate_all(label, runs.iter().map(simulate).collect());
+        answers.into_iter().map(|answer| answer.map_err(|error| error.to_string())).collect()
+    }
+
+    fn fits(&self, cost: &Cost) -> bool {
+        let step = &self.problem.subject.plan.step;
+        let substeps = f64::from(step.substeps);
+        let seconds = substeps * cost.worst_seconds(self.problem.evaluation_time);
+        match self.options.budget.unwrap_or(Budget::Share(SHARE)) {
+            Budget::Time(most) => seconds <= most,
+            Budget::Evaluations(most) => substeps * cost.evaluations_worst_step <= most,
+            Budget::Share(share) => seconds <= share * substeps * step.h,
+        }
+    }
+
+    fn holds(&self, one: &Tried) -> bool {
+        one.fits && one.outcome.as_ref().is_some_and(|outcome| outcome.holds)
+    }
+
+    /// Seconds per step of the cheapest that holds.
+    fn enough(&self) -> Option<f64> {
+        let costs = self.tried.iter().filter(|one| self.holds(one));
+        costs.map(|one| one.cost.seconds(self.problem.evaluation_time)).min_by(f64::total_cmp)
+    }
+
+    /// Some plan survived its runs.
+    pub fn has_run(&self) -> bool {
+        self.tried.iter().any(|one| one.outcome.is_some())
+    }
+
+    /// Some plan holds and fits.
     pub fn satisfied(&self) -> bool {
-        (0..self.trials.len()).any(|i| {
-            let good = self.results[i].is_some() && self.error_of(i) <= self.wish.tolerance;
-            good && self.priced[i].fits && self.priced[i].cost.evaluations_per_step <= 1.0
-        })
+        self.enough().is_some()
     }
 
-    /// The cheapest within the tolerance so far.
+    /// Some plan was within the tolerance, but none of these fits the budget.
+    pub fn is_tight(&self) -> bool {
+        !self.tried.iter().any(|one| one.fits)
+            || !self.satisfied() && self.tried.iter().any(|one| one.outcome.as_ref().is_some_and(|o| o.holds))
+    }
+
+    /// The cheapest within the tolerance so far, whether it fits or not.
     pub fn cheapest(&self) -> Option<Candidate> {
-        let good = (0..self.trials.len())
-            .filter(|&i| self.results[i].is_some() && self.error_of(i) <= self.wish.tolerance);
-        let best = good.min_by(|&a, &b| self.priced[a].price.total_cmp(&self.priced[b].price))?;
-        Some(self.priced[best].candidate.clone())
+        let good = self.tried.iter().filter(|one| one.outcome.as_ref().is_some_and(|o| o.holds));
+        let evaluation = self.problem.evaluation_time;
+        let best = good.min_by(|a, b| a.cost.seconds(evaluation).total_cmp(&b.cost.seconds(evaluation)))?;
+        Some(best.candidate.clone())
     }
 
-    fn error_of(&self, i: usize) -> f64 {
-        self.trials[i].error.unwrap_or(0.0)
-    }
-
-    /// Price the candidates and run them, from the cheapest on, until one is good enough.
-    pub fn try_out(&mut self, candidates: &[Candidate]) {
-        let mut priced: Vec<Priced> =
-            candidates.iter().flat_map(|candidate| plans(self.material, candidate, self.wish)).collect();
-        priced.sort_by(|a, b| a.price.total_cmp(&b.price));
-        priced.truncate(MOST_TRIALS);
-        for (i, one) in priced.into_iter().enumerate() {
-            let mut trial = trial(&one);
-            let dearer = self.enough.is_some_and(|price| one.price > EQUAL_PRICE * price);
-            // With a budget the most accurate that fits is wanted, not the cheapest. What is within the tolerance but does
-            // not fit shows what to trim.
-            let mut result = None;
-            if !dearer || self.wish.budget.is_some() && one.fits {
-                if self.begin.elapsed().as_secs_f64() > PATIENCE && self.results.iter().any(Option::is_some) {
-                    self.warnings.push(format!("plans after the first {i} were not tried: it took too long"));
-                    return;
-                }
-                result = self.run(&one, &mut trial);
-                if result.is_some() && !one.fits {
-                    trial.failed = Some("does not fit the budget".into());
-                }
-            }
-            self.results.push(result);
-            self.trials.push(trial);
-            self.priced.push(one);
-        }
-    }
-
-    fn run(&mut self, one: &Priced, trial: &mut Trial) -> Option<(Simulated, Vec<f64>)> {
-        let mut subject = self.material.subject.clone();
-        subject.plan = one.plan.clone();
-        let simulate = Simulate { subject, steps: self.wish.steps, every: self.wish.every };
-        let simulated = match self.lab.simulate(&format!("trying: {}", one.candidate.label), simulate) {
-            Ok(simulated) => simulated,
-            Err(error) => {
-                trial.failed = Some(error.to_string());
-                return None;
-            }
-        };
-        if let Some(failed) = &simulated.failed {
-            trial.failed = Some(failed.clone());
-            return None;
-        }
-        let errors = errors(&self.material.studied.trajectory, &simulated.trajectory);
-        trial.error = largest(&errors);
-        if trial.error.is_none_or(|error| error <= self.wish.tolerance) {
-            let is_free = self.wish.jacobian == JacobianPolicy::Auto && !self.wish.force;
-            if is_free && !stable_when_aged(self.material, one) {
-                trial.failed = Some("not stable with a Jacobian as old as it gets".into());
-                return None;
-            }
-            self.enough = Some(self.enough.map_or(one.price, |price| price.min(one.price)));
-        }
-        Some((simulated, errors))
-    }
-
-    /// The cheapest within the tolerance; of equally cheap ones, the most accurate.
+    /// Of the plans that hold and fit, the cheapest on average; of those within 15 % the one that drops nothing, then the most
+    /// accurate. With a budget of the user's own, the most accurate that fits.
     pub fn choose(mut self) -> Result<Decision, Error> {
-        let run: Vec<usize> =
-            (0..self.trials.len()).filter(|&i| self.results[i].is_some() && self.priced[i].fits).collect();
-        let by_error = |&a: &usize, &b: &usize| self.error_of(a).total_cmp(&self.error_of(b));
-        let best = match (self.enough, self.wish.budget) {
-            (Some(price), None) => run
-                .iter()
-                .copied()
-                .filter(|&i| {
-                    self.error_of(i) <= self.wish.tolerance && self.priced[i].price <= EQUAL_PRICE * price
-                })
-                .min_by(by_error),
-            _ => run.iter().copied().min_by(by_error),
+        let evaluation = self.problem.evaluation_time;
+        let error = |one: &Tried| {
+            let outcome = one.outcome.as_ref();
+            let error = outcome.and_then(|outcome| outcome.error).unwrap_or(0.0);
+            error.max(outcome.and_then(|outcome| outcome.explored).unwrap_or(0.0))
         };
+        let ran = |one: &&Tried| one.outcome.is_some();
+        let good: Vec<&Tried> = self.tried.iter().filter(|one| self.holds(one)).collect();
+        let best = match (self.enough(), self.options.budget) {
+            (Some(least), None) => {
+                good.iter().copied().filter(|one| one.cost.seconds(evaluation) <= EQUAL_COST * least).min_by(
+                    |a, b| {
+                        let drops = |one: &Tried| !one.candidate.mask.is_full();
+                        drops(a).cmp(&drops(b)).then(error(a).total_cmp(&error(b)))
+                    },
+                )
+            }
+            (Some(_), Some(_)) => good.iter().copied().min_by(|a, b| error(a).total_cmp(&error(b))),
+            (None, budget) => {
+                let fitting = self.tried.iter().filter(ran).filter(|one| one.fits);
+                let best = fitting.min_by(|a, b| error(a).total_cmp(&error(b)));
+                // Nobody asked for the default budget: what does not keep it is said, not refused.
+                best.or_else(|| {
+                    let all = self.tried.iter().filter(ran).filter(|_| budget.is_none());
+                    all.min_by(|a, b| {
+                        let holds = |one: &Tried| one.outcome.as_ref().is_some_and(|outcome| outcome.holds);
+                        let seconds = |one: &Tried| one.cost.worst_seconds(evaluation);
+                        holds(b).cmp(&holds(a)).then(seconds(a).total_cmp(&seconds(b)))
+                    })
+                })
+            }
+        };
+        let best = best.and_then(|best| self.tried.iter().position(|one| std::ptr::eq(one, best)));
         let Some(best) = best else { return Err(self.nothing()) };
-        if let Some(error) = self.trials[best].error.filter(|&error| error > self.wish.tolerance) {
-            let message = missed(self.material, self.wish, error);
-            if self.wish.strict {
+        let mut trials: Vec<Trial> = self.tried.iter().map(trial).collect();
+        trials[best].chosen = true;
+        let Tried { candidate, plan, cost, worst_step, fits, verdict, outcome, .. } =
+            self.tried.swap_remove(best);
+        let Some(outcome) = outcome else { return Err(self.nothing()) };
+        if let Some(error) = outcome.error.filter(|&error| error > self.options.tolerance) {
+            let message = missed(self.problem, self.options, &plan, error);
+            if self.options.strict {
                 return Err(Error::Request(message));
             }
-            self.warnings.push(message);
+            self.warnings.insert(0, message);
         }
-        self.trials[best].chosen = true;
-        let (simulated, errors) = self.results.swap_remove(best).unwrap_or_default();
-        let one = self.priced.swap_remove(best);
-        self.warnings.extend(one.candidate.warning.clone());
-        let (certificate, spectra) = Certificate::new(self.material, &one.candidate);
+        if !fits {
+            let step = self.problem.subject.plan.step.clone();
+            let seconds = f64::from(step.substeps) * cost.worst_seconds(evaluation);
+            let share = 100.0 * seconds / (f64::from(step.substeps) * step.h);
+            self.warnings.push(format!(
+                "the longest step takes about {}, {share:.0} % of the communication step; no plan that holds takes less than \
+                 {:.0} %",
+                format_duration(seconds),
+                100.0 * SHARE
+            ));
+        }
+        if plan.watch.is_none() && self.options.watch != WatchMode::Off && self.problem.n > 0 {
+            self.warnings.push(
+                "the budget leaves no room for the watch: nothing tells at run time whether the plan holds"
+                    .into(),
+            );
+        }
+        self.warnings.extend(candidate.warning.clone());
+        let (certificate, spectra) = Certificate::new(self.problem, &candidate, &plan, &verdict);
+        let explored = self.runs.iter().zip(&self.fresh).filter(|(run, _)| !run.given);
+        let fresh_error = explored.clone().filter_map(|(_, fresh)| *fresh).max_by(f64::total_cmp);
+        let explored = Explored { scenarios: explored.count(), error: outcome.explored, fresh_error };
         Ok(Decision {
-            error: largest(&errors),
-            errors,
-            spectral_radius: one.candidate.spectral_radius,
-            samples: self.material.samples(),
-            cost: one.cost,
-            worst_step: one.worst_step,
+            error: outcome.error,
+            errors: outcome.errors,
+            explored,
+            ranges: Vec::new(),
+            verdict,
+            samples: self.problem.samples.len(),
+            cost,
+            worst_step,
             certificate,
             spectra,
-            tolerance: self.wish.tolerance,
-            plan: one.plan,
-            candidate: one.candidate,
-            simulated,
-            trials: self.trials,
+            tolerance: self.options.tolerance,
+            plan,
+            candidate,
+            simulated: outcome.simulated,
+            trials,
             warnings: self.warnings,
         })
     }
 
     fn nothing(&self) -> Error {
-        let cheapest = self.priced.iter().min_by(|a, b| a.price.total_cmp(&b.price));
-        if let Some(cheapest) = cheapest.filter(|_| !self.priced.iter().any(|one| one.fits)) {
+        let evaluation = self.problem.evaluation_time;
+        let cheapest = self
+            .tried
+            .iter()
+            .filter(|one| one.verdict.is_stable())
+            .min_by(|a, b| a.cost.worst_seconds(evaluation).total_cmp(&b.cost.worst_seconds(evaluation)));
+        if let Some(cheapest) = cheapest.filter(|_| !self.tried.iter().any(|one| one.fits)) {
+            let substeps = f64::from(cheapest.plan.step.substeps);
             return Error::Request(format!(
-                "no stable plan fits the budget: the cheapest ({}, Jacobian {}) takes {:.2} evaluations, about {} for \
+                "no stable plan fits the budget: the cheapest ({}, {}, Jacobian {}) takes up to {:.2} evaluations, about {} for \
                  a communication step; allow more with --budget, or take a longer --step",
                 cheapest.candidate.label,
+                cheapest.plan.step.method.name(),
                 policy_name(cheapest.plan.jacobian.policy),
-                cheapest.cost.evaluations_per_step * cheapest.plan.step.substeps as f64,
-                format_duration(seconds_per_step(self.material, cheapest)),
+                cheapest.cost.evaluations_worst_step * substeps,
+                format_duration(substeps * cheapest.cost.worst_seconds(evaluation)),
             ));
         }
-        let why = self.trials.iter().find_map(|trial| trial.failed.clone());
+        let why = self.tried.iter().find_map(|one| one.failed.clone());
         Error::Request(format!(
             "no plan survives the run with a step of {}: {}. Try a shorter --step",
-            format_duration(self.material.h),
+            format_duration(self.problem.h),
             why.unwrap_or_else(|| "none could be run".into())
         ))
     }
 }
 
-/// First order: the error shrinks with h.
-fn missed(material: &Material, wish: &Wish, error: f64) -> String {
-    let shorter = material.h * wish.tolerance / error * 0.9;
+/// Where a threshold may lie, to a digit and a half: it is no measurement.
+fn threshold(value: f64) -> f64 {
+    let value = value.clamp(THRESHOLDS[0], THRESHOLDS[1]);
+    let decade = 10f64.powf(value.log10().floor());
+    ((value / decade * 2.0 * (1.0 - 1e-9)).ceil() / 2.0 * decade).min(THRESHOLDS[1])
+}
+
+/// The verdict of a plan: its method, its mask and its policy.
+pub fn judge(problem: &Problem, candidate: &Candidate, plan: &Plan) -> Verdict {
+    let step = problem.step(plan.step.method);
+    let lengths = lengths(&candidate.mask);
+    with_age(problem, plan, |age| verdict(&step, &candidate.mask, age, &lengths, &problem.samples))
+}
+
+/// How old a plan's Jacobian may be. A rolling one has columns of every age up to one round through its colours; which is the oldest
+/// differs from sample to sample.
+pub fn with_age<T>(problem: &Problem, plan: &Plan, use_it: impl FnOnce(&Age) -> T) -> T {
+    let colours = &plan.jacobian.colours;
+    match plan.jacobian.policy {
+        Policy::Frozen if !colours.is_empty() => use_it(&Age::Regime),
+        Policy::Rolling { per_step } => {
+            let mut colour_of = vec![None; problem.n];
+            for (c, colour) in colours.iter().enumerate() {
+                colour.columns.iter().for_each(|&column| colour_of[column as usize] = Some(c));
+            }
+            let age = |sample: usize, column: usize| match colour_of[column] {
+                Some(colour) => ((colour + sample) % colours.len() / per_step as usize) as f64 * problem.h,
+                None => 0.0,
+            };
+            use_it(&Age::Columns(&age))
+        }
+        _ => use_it(&Age::Fresh),
+    }
+}
+
+/// The error shrinks with h to the power of the method's order.
+fn missed(problem: &Problem, options: &Options, plan: &Plan, error: f64) -> String {
+    let order = f64::from(plan.step.method.tableau().order);
+    let shorter = problem.h * (options.tolerance / error).powf(1.0 / order) * 0.9;
     format!(
         "the error against the accurate solution is {:.3} %, more than the tolerance of {:.3} %; a step of about \
          {} would do (--step or --substeps)",
         100.0 * error,
-        100.0 * wish.tolerance,
+        100.0 * options.tolerance,
         format_duration(round_down(shorter))
     )
 }
@@ -241,224 +537,27 @@ fn round_down(value: f64) -> f64 {
     (value / power).floor().max(1.0) * power
 }
 
-/// Of a communication step, as predicted.
-fn seconds_per_step(material: &Material, one: &Priced) -> f64 {
-    let step = one.cost.evaluations_per_step * material.studied.evaluation_time
-        + one.cost.operations_per_step as f64 * OPERATION;
-    step * one.plan.step.substeps as f64
-}
-
-fn trial(one: &Priced) -> Trial {
+fn trial(one: &Tried) -> Trial {
     Trial {
         label: one.candidate.label.clone(),
+        method: one.plan.step.method.name().into(),
         policy: policy_name(one.plan.jacobian.policy),
         kept_nonzeros: one.cost.kept_nonzeros,
         evaluations_per_step: one.cost.evaluations_per_step,
+        evaluations_worst_step: one.cost.evaluations_worst_step,
         operations_per_step: one.cost.operations_per_step,
-        error: None,
-        failed: None,
+        error: one.outcome.as_ref().and_then(|outcome| outcome.error),
+        explored_error: one.outcome.as_ref().and_then(|outcome| outcome.explored),
+        failed: one.failed.clone(),
         chosen: false,
     }
 }
 
-fn policy_name(policy: Policy) -> String {
+pub fn policy_name(policy: Policy) -> String {
     match policy {
         Policy::Every => "every".into(),
         Policy::Rolling { per_step } => format!("rolling {per_step}"),
         Policy::Frozen => "frozen".into(),
         Policy::Watched => "watched".into(),
-    }
-}
-
-/// A plan without its Jacobian policy.
-pub struct Draft {
-    plan: Plan,
-    kept: usize,
-    /// Evaluations that a colour costs.
-    per_colour: f64,
-    operations: lu::Operations,
-}
-
-impl Draft {
-    pub fn new(material: &Material, kept: &[bool]) -> Draft {
-        let samples: Vec<Vec<f64>> =
-            material.studied.samples.iter().map(|sample| sample.jacobian.clone()).collect();
-        let negligible = negligible(material, kept);
-        let (jacobian, elimination) = plan_parts(&material.pattern, kept, &negligible, material.h, &samples);
-        let operations = lu::operations(&elimination);
-        let mut plan = material.subject.plan.clone();
-        plan.states.nominals.clone_from(&material.scales);
-        plan.states.sizes.clone_from(&material.scales);
-        plan.jacobian = jacobian;
-        plan.elimination = elimination;
-        let evaluation = material.studied.evaluation_time;
-        let per_colour = match material.studied.directional_time {
-            Some(directional) if directional < CHEAPER * evaluation => {
-                plan.jacobian.source = Source::Directional;
-                // A measurement, but it goes into the certificate: coarse enough to repeat itself.
-                2f64.powf((directional / evaluation).log2().round())
-            }
-            _ => 1.0,
-        };
-        Draft { plan, kept: kept.iter().filter(|&&kept| kept).count(), per_colour, operations }
-    }
-
-    pub fn cost(&self, policy: Policy) -> Cost {
-        let colours = self.plan.jacobian.colours.len();
-        let fresh = policy.per_step(colours);
-        let refactored = policy.per_step(colours) > 0;
-        Cost {
-            kept_nonzeros: self.kept,
-            factor_nonzeros: self.plan.elimination.cols.len() + self.plan.elimination.outer.len(),
-            evaluations_per_step: 1.0 + fresh as f64 * self.per_colour,
-            operations_per_step: self.operations.solve
-                + if refactored { self.operations.refactor } else { 0 },
-        }
-    }
-}
-
-/// The candidate with each Jacobian policy that makes sense.
-fn plans(material: &Material, candidate: &Candidate, wish: &Wish) -> Vec<Priced> {
-    let draft = Draft::new(material, &candidate.kept);
-    let colours = draft.plan.jacobian.colours.len();
-    // Rounded to a power of 16, so that the same model is priced the same way every time.
-    let evaluation = 16f64.powf((material.studied.evaluation_time * 1e9).max(1.0).log(16.0).round()) * 1e-9;
-    let priced = |policy| {
-        let mut plan = draft.plan.clone();
-        plan.jacobian.policy = policy;
-        let cost = draft.cost(policy);
-        let price = cost.evaluations_per_step * evaluation + cost.operations_per_step as f64 * OPERATION;
-        let worst_step = WorstStep::new(&plan, draft.operations, draft.per_colour);
-        let mut one = Priced { candidate: candidate.clone(), plan, cost, worst_step, price, fits: true };
-        one.fits = match wish.budget {
-            None => true,
-            Some(Budget::Time(seconds)) => seconds_per_step(material, &one) <= seconds,
-            Some(Budget::Share(share)) => {
-                let step = one.plan.step.h * one.plan.step.substeps as f64;
-                seconds_per_step(material, &one) <= share * step
-            }
-            Some(Budget::Evaluations(count)) => {
-                one.cost.evaluations_per_step * one.plan.step.substeps as f64 <= count
-            }
-        };
-        one
-    };
-    policies(material, candidate, wish, colours).into_iter().map(priced).collect()
-}
-
-fn policies(material: &Material, candidate: &Candidate, wish: &Wish, colours: usize) -> Vec<Policy> {
-    // Nothing varies: every policy is the frozen one.
-    if colours == 0 {
-        return vec![Policy::Frozen];
-    }
-    // One colour a step, two, four ...: how old a Jacobian may be the run tells. All of them is every step.
-    let doubled = std::iter::successors(Some(1u32), |per_step| per_step.checked_mul(2));
-    let rolling = doubled
-        .take_while(|&per_step| (per_step as usize) < colours)
-        .map(|per_step| Policy::Rolling { per_step });
-    match wish.jacobian {
-        JacobianPolicy::Every => vec![Policy::Every],
-        JacobianPolicy::Rolling if colours == 1 => vec![Policy::Rolling { per_step: 1 }],
-        JacobianPolicy::Rolling => rolling.collect(),
-        JacobianPolicy::Frozen => vec![Policy::Frozen],
-        JacobianPolicy::Auto => {
-            let frozen = stable_when_stale(material, candidate).then_some(Policy::Frozen);
-            frozen.into_iter().chain(rolling).chain([Policy::Every]).collect()
-        }
-    }
-}
-
-/// A Jacobian of one sample, used at any other.
-fn stable_when_stale(material: &Material, candidate: &Candidate) -> bool {
-    if material.dense.is_empty() {
-        // Too large for pairs of samples: the trial run is the judge.
-        return true;
-    }
-    // Pairs grow with the square of the samples.
-    let stride = material.dense.len().div_ceil(if material.n > 60 { 4 } else { 8 });
-    let samples: Vec<_> = material.dense.iter().step_by(stride).cloned().collect();
-    stale::stale(&samples, &material.mask(&candidate.kept), material.h).is_ok_and(|stale| stale.stable)
-}
-
-/// A rolling Jacobian has columns of every age up to one round through its colours. Which is the oldest differs from sample to
-/// sample.
-fn stable_when_aged(material: &Material, one: &Priced) -> bool {
-    let Policy::Rolling { per_step } = one.plan.jacobian.policy else { return true };
-    let colours = &one.plan.jacobian.colours;
-    let mut colour_of = vec![None; material.n];
-    for (c, colour) in colours.iter().enumerate() {
-        colour.columns.iter().for_each(|&column| colour_of[column as usize] = Some(c));
-    }
-    let age = |sample: usize, column: usize| match colour_of[column] {
-        Some(colour) => {
-            let turn = (colour + sample) % colours.len() / per_step as usize;
-            turn as f64 * material.h
-        }
-        None => 0.0,
-    };
-    !unstable_when_aged(material, &material.mask(&one.candidate.kept), &age)
-}
-
-/// Entries that are not kept and, at every sample, far below the smallest kept one of their row.
-fn negligible(material: &Material, kept: &[bool]) -> Vec<bool> {
-    let pattern = &material.pattern;
-    let mut negligible = vec![false; pattern.len()];
-    for row in 0..material.n {
-        let entries = pattern.range(row);
-        if !entries.clone().any(|entry| kept[entry]) {
-            continue;
-        }
-        for entry in entries.clone().filter(|&entry| !kept[entry]) {
-            negligible[entry] = material.studied.samples.iter().all(|sample| {
-                let size = |entry: usize| sample.jacobian[entry].abs() * material.scales[pattern.col(entry)];
-                let least = entries.clone().filter(|&other| kept[other]).map(size);
-                size(entry) <= NEGLIGIBLE * least.fold(f64::INFINITY, f64::min)
-            });
-        }
-    }
-    negligible
-}
-
-/// Root mean square of the deviation over the common points, divided by the reference's range, per quantity.
-pub fn errors(reference: &[Vec<f64>], simulated: &[Vec<f64>]) -> Vec<f64> {
-    let points = reference.len().min(simulated.len());
-    if points < 2 {
-        return Vec::new();
-    }
-    (0..reference[0].len())
-        .map(|quantity| {
-            let values = reference[..points].iter().map(|point| point[quantity]);
-            let low = values.clone().fold(f64::INFINITY, f64::min);
-            let high = values.clone().fold(f64::NEG_INFINITY, f64::max);
-            let squares: f64 = values
-                .zip(&simulated[..points])
-                .map(|(value, point)| (value - point[quantity]).powi(2))
-                .sum();
-            let deviation = (squares / points as f64).sqrt();
-            // What stands still is measured by its size, and zero by nothing.
-            let size = low.abs().max(high.abs());
-            let range = if high - low > 1e-9 * size { high - low } else { size.max(f64::MIN_POSITIVE) };
-            if deviation <= 1e-12 * size { 0.0 } else { deviation / range }
-        })
-        .collect()
-}
-
-fn largest(errors: &[f64]) -> Option<f64> {
-    (!errors.is_empty()).then(|| errors.iter().fold(0.0, |largest, &error| f64::max(largest, error)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A constant offset of a tenth of the range is an error of 0.1; a standing quantity is measured by its size.
-    #[test]
-    fn error_is_rms_over_range() {
-        let reference: Vec<Vec<f64>> = (0..=10).map(|k| vec![k as f64, 5.0, 0.0]).collect();
-        let simulated: Vec<Vec<f64>> = reference.iter().map(|p| vec![p[0] + 1.0, 5.5, 0.0]).collect();
-        let errors = errors(&reference, &simulated);
-        for (error, expected) in errors.iter().zip([0.1, 0.1, 0.0]) {
-            assert!((error - expected).abs() < 1e-12, "{error} is not {expected}");
-        }
     }
 }

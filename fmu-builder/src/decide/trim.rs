@@ -4,10 +4,11 @@
 //! halves, then quarters, down to one. What would leave a row worse than explicit is put back ([`Drift`]). Whether
 //! the result is accurate enough is for the trial run to say.
 
-use super::material::Material;
-use crate::analysis::amplification::{amplification, within_limits};
-use crate::analysis::dense;
+use super::problem::Problem;
+use crate::analysis::Mask;
 use crate::analysis::drift::Drift;
+use crate::analysis::verdict::{Age, Samples, verdict};
+use crate::method::Step;
 
 /// Masks tried for rows, and again for entries; each costs eigenvalues at a few samples.
 const TRIALS: usize = 120;
@@ -18,15 +19,17 @@ const LONGER: f64 = 2.0;
 const SAMPLES: usize = 2;
 
 /// A smaller mask, if there is one.
-pub fn trimmed(material: &Material, drift: Drift, kept: &[bool]) -> Option<Vec<bool>> {
-    let sizes = sizes(material);
-    let mut trim = Trim { material, drift, kept: kept.to_vec(), trials: 0 };
-    if material.dense.is_empty() || !trim.is_stable(kept) {
+pub fn trimmed(problem: &Problem, step: &Step, drift: Drift, mask: &Mask) -> Option<Mask> {
+    let sizes = sizes(problem);
+    let kept = mask.kept(&problem.pattern);
+    let samples = problem.samples.spread(SAMPLES);
+    let mut trim = Trim { problem, step, samples, drift, kept: kept.clone(), trials: 0 };
+    if trim.samples.jacobians.is_empty() || !trim.is_stable(&kept) {
         return None;
     }
     trim.drop_rows(&sizes);
     trim.drop_entries(&sizes);
-    (count(&trim.kept) < count(kept)).then_some(trim.kept)
+    (count(&trim.kept) < count(&kept)).then(|| Mask::of(&problem.pattern, &trim.kept))
 }
 
 fn count(kept: &[bool]) -> usize {
@@ -34,18 +37,20 @@ fn count(kept: &[bool]) -> usize {
 }
 
 /// h |J_ik| s_k / s_i, the largest over the samples.
-fn sizes(material: &Material) -> Vec<f64> {
-    let places: Vec<(usize, usize)> = material.pattern.places().collect();
+fn sizes(problem: &Problem) -> Vec<f64> {
+    let places: Vec<(usize, usize)> = problem.pattern.places().collect();
     let size = |entry: usize| {
         let (row, col) = places[entry];
-        let values = material.studied.samples.iter().map(|sample| sample.jacobian[entry].abs());
-        material.h * values.fold(0.0, f64::max) * material.scales[col] / material.scales[row]
+        let values = problem.studied.samples.iter().map(|sample| sample.jacobian[entry].abs());
+        problem.h * values.fold(0.0, f64::max) * problem.nominals[col] / problem.nominals[row]
     };
     (0..places.len()).map(size).collect()
 }
 
 struct Trim<'a> {
-    material: &'a Material<'a>,
+    problem: &'a Problem<'a>,
+    step: &'a Step,
+    samples: Samples,
     drift: Drift,
     kept: Vec<bool>,
     trials: usize,
@@ -53,8 +58,8 @@ struct Trim<'a> {
 
 impl Trim<'_> {
     fn drop_rows(&mut self, sizes: &[f64]) {
-        let mut rows: Vec<(f64, Vec<usize>)> = (0..self.material.n)
-            .map(|row| self.material.pattern.range(row).filter(|&e| self.kept[e]).collect::<Vec<usize>>())
+        let mut rows: Vec<(f64, Vec<usize>)> = (0..self.problem.n)
+            .map(|row| self.problem.pattern.range(row).filter(|&e| self.kept[e]).collect::<Vec<usize>>())
             .map(|row| (row.iter().map(|&e| sizes[e]).sum(), row))
             .filter(|(_, row)| !row.is_empty())
             .collect();
@@ -103,7 +108,7 @@ impl Trim<'_> {
     }
 
     fn repaired(&self, kept: Vec<bool>) -> Vec<bool> {
-        let pattern = &self.material.pattern;
+        let pattern = &self.problem.pattern;
         let mut missing = Vec::new();
         let keeps = |(row, col)| pattern.find(row, col).is_some_and(|entry| kept[entry]);
         self.drift.repair(keeps, |(row, col)| missing.extend(pattern.find(row, col)));
@@ -113,16 +118,8 @@ impl Trim<'_> {
     }
 
     fn is_stable(&self, kept: &[bool]) -> bool {
-        let material = self.material;
-        let mask = material.mask(kept);
-        let stride = material.dense.len().div_ceil(SAMPLES);
+        let mask = Mask::of(&self.problem.pattern, kept);
         // The longer step is the harder test, mostly: it goes first.
-        [LONGER * material.h, material.h].iter().all(|&h| {
-            material.dense.iter().zip(&material.spectra).step_by(stride).all(|(jacobian, lambda)| {
-                amplification(jacobian.as_ref(), &mask, h)
-                    .and_then(|r| dense::eigenvalues(r.as_ref()))
-                    .is_ok_and(|mu| within_limits(&mu, lambda, h))
-            })
-        })
+        verdict(self.step, &mask, &Age::Fresh, &[LONGER, 1.0, 0.5], &self.samples).is_stable()
     }
 }

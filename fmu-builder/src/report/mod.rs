@@ -11,11 +11,12 @@
 //! | `usage` | how to use the FMU, what it promises |
 //! | `text` | numbers as people read them |
 //! | `figures` | the data that is drawn, thinned |
-//! | `plot` | charts as inline SVG |
+//! | `plot`, `cost_plot` | charts as inline SVG |
 //! | `benchmark` | the page of `fmu-build bench` |
 //! | `style.css` | colours, widths, paper |
 
 mod benchmark;
+mod cost_plot;
 pub mod figures;
 mod key_figures;
 mod plot;
@@ -135,6 +136,17 @@ fn headline(out: &mut String, summary: &Summary) {
         }
         out.push_str("</ul></div>\n");
     }
+    if summary.repairs.len() > 1 {
+        let _ = writeln!(
+            out,
+            "<details><summary>{} on modelDescription.xml</summary>\n<ul>",
+            capital(&count(summary.repairs.len(), "remark"))
+        );
+        for repair in &summary.repairs {
+            let _ = writeln!(out, "<li>{}</li>", escape(repair));
+        }
+        out.push_str("</ul></details>\n");
+    }
     out.push_str("</header>\n");
 }
 
@@ -184,9 +196,18 @@ fn trials(out: &mut String, trials: &[Trial]) {
         return;
     }
     out.push_str(
-        "<p>Plans that are stable at every sample, in the order in which they were considered, run with the code that is in the FMU and compared \
-         with the accurate solution. The cheapest within the tolerance wins; of equally cheap ones the most accurate.</p>\n\
-         <div class=\"scroll\"><table class=\"trials\"><thead><tr><th scope=\"col\">Implicit states</th><th scope=\"col\">Jacobian \
+        "<p>Plans in the order in which they were considered, run with the code that is in the FMU and compared with the accurate \
+         solution. Of those that hold on all runs and whose worst step fits the budget, the cheapest on average wins; of equally cheap ones \
+         the one that drops nothing, then the most accurate.</p>\n",
+    );
+    if let Some(plot) = cost_plot::error_against_cost(trials) {
+        let _ = writeln!(
+            out,
+            "<div class=\"plots\"><figure>\n<figcaption><span class=\"name\">Error against cost</span></figcaption>\n{plot}</figure></div>"
+        );
+    }
+    out.push_str(
+        "<div class=\"scroll\"><table class=\"trials\"><thead><tr><th scope=\"col\">Method</th><th scope=\"col\">Implicit states</th><th scope=\"col\">Jacobian \
          renewed</th><th scope=\"col\" class=\"number\">Entries kept</th><th scope=\"col\" class=\"number\">Evaluations</th>\
          <th scope=\"col\" class=\"number\">Operations</th><th scope=\"col\" class=\"number\">Error</th><th></th></tr></thead>\n<tbody>\n",
     );
@@ -200,9 +221,10 @@ fn trials(out: &mut String, trials: &[Trial]) {
         let class = if trial.chosen { "chosen" } else { class };
         let _ = writeln!(
             out,
-            "<tr{}><td>{}</td><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>\
+            "<tr{}><td>{}</td><td>{}</td><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>\
              <td class=\"number\">{}</td><td class=\"number\">{error}</td><td class=\"failed\">{}</td></tr>",
             if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") },
+            escape(&trial.method),
             escape(&trial.label),
             escape(&policy(&trial.policy)),
             grouped(trial.kept_nonzeros as u64),
@@ -221,6 +243,7 @@ fn policy(name: &str) -> String {
         Some(("rolling", colours)) => format!("{colours} colours each step, in turn"),
         _ if name == "every" => "every step".into(),
         _ if name == "frozen" => "at events".into(),
+        _ if name == "watched" => "at events and when it has aged".into(),
         _ => name.into(),
     }
 }

@@ -6,8 +6,8 @@ use crate::quantity::format_duration;
 use std::fmt::Write;
 
 const WIDTH: f64 = 540.0;
-const LEFT: f64 = 62.0;
-const RIGHT: f64 = 528.0;
+pub(super) const LEFT: f64 = 62.0;
+pub(super) const RIGHT: f64 = 528.0;
 
 /// Smaller ones are zero, larger ones than its inverse leave a gap: arithmetic on the others is safe.
 const TINY: f64 = 1e-250;
@@ -327,14 +327,14 @@ pub fn histogram(sorted: &[(f64, f64)], deadline: f64, deadline_name: &str) -> S
     out
 }
 
-fn open(height: f64, what: &str) -> String {
+pub(super) fn open(height: f64, what: &str) -> String {
     format!(
         "<svg class=\"chart\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{}\">\n",
         escape(what)
     )
 }
 
-fn frame(out: &mut String, top: f64, bottom: f64) {
+pub(super) fn frame(out: &mut String, top: f64, bottom: f64) {
     let (width, height) = (RIGHT - LEFT, bottom - top);
     let _ = writeln!(
         out,
@@ -369,7 +369,7 @@ fn below(out: &mut String, axis: &Axis, bottom: f64, what: &str) {
     title_x(out, bottom, &what);
 }
 
-fn title_x(out: &mut String, bottom: f64, what: &str) {
+pub(super) fn title_x(out: &mut String, bottom: f64, what: &str) {
     let _ = writeln!(
         out,
         "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{what}</text>",

@@ -1,9 +1,10 @@
 use super::figures::{Curve, Figures, Port, Spectrum};
 use super::text::significant;
 use super::*;
-use crate::decide::{Candidate, Certificate, Cost, WorstMode, WorstStep};
+use crate::analysis::verdict::Verdict;
+use crate::decide::{Candidate, Certificate, Cost, Explored, WorstMode, WorstStep};
 use crate::structure::{Pattern, plan_parts};
-use crate::summary::{NamedError, StepTime};
+use crate::summary::{NamedError, StepTime, WatchSummary};
 use crate::worker::Simulated;
 use fmu_runtime::plan::{self, Events, Method, Model, Plan, States, Step, Variables};
 
@@ -53,26 +54,26 @@ fn names() -> Vec<String> {
 fn decision() -> Decision {
     let trial = |label: &str, error, failed: Option<&str>, chosen| Trial {
         label: label.into(),
+        method: "lie".into(),
+        explored_error: None,
         policy: "rolling 1".into(),
         kept_nonzeros: 4,
         evaluations_per_step: 2.0,
         operations_per_step: 12_345,
+        evaluations_worst_step: 6.0,
         error,
         failed: failed.map(String::from),
         chosen,
     };
     Decision {
         plan: plan(),
-        candidate: Candidate {
-            label: NASTY.into(),
-            kept: vec![true; 4],
-            spectral_radius: Some(0.5),
-            warning: None,
-        },
+        candidate: Candidate { label: NASTY.into(), mask: crate::analysis::Mask::full(3), warning: None },
         simulated: Simulated { step_times: vec![1e-6, 2e-6, 3e-6], ..Simulated::default() },
         errors: vec![0.002],
         error: Some(0.002),
-        spectral_radius: Some(0.5),
+        explored: Explored::default(),
+        ranges: Vec::new(),
+        verdict: Verdict { amplification: Some(0.5), failure: None },
         samples: 3,
         cost: Cost::default(),
         worst_step: WorstStep::default(),
@@ -115,12 +116,16 @@ fn summary() -> Summary {
         colours_per_step: 1,
         evaluations_per_step: 2.0,
         operations_per_step: 12_345,
+        evaluations_worst_step: 6.0,
         worst_step: WorstStep { events: 8, evaluations: 25.0, indicator_calls: 74, operations: 99_999 },
         jacobian: "every".into(),
         jacobian_source: "differences".into(),
         mode: "mixed".into(),
         partition: NASTY.into(),
         method: "lie".into(),
+        order: 1,
+        watch: Some(WatchSummary { threshold: 0.01, acts: true, renewals: 3, outside: 0 }),
+        time_invariant: false,
         step: 1e-3,
         step_reason: NASTY.into(),
         substeps: 1,
@@ -132,6 +137,8 @@ fn summary() -> Summary {
             shift_bound: Some(0.3),
             acceptance: Some(0.4),
             step_margin: Some(2.0),
+            lengths: vec![1.0, 0.5],
+            stable: true,
             fully_implicit: Cost {
                 evaluations_per_step: 3.0,
                 operations_per_step: 54_321,
@@ -139,8 +146,9 @@ fn summary() -> Summary {
             },
         },
         error: decision.error,
+        explored: Explored { scenarios: 2, error: Some(0.01), fresh_error: Some(0.02) },
         tolerance: decision.tolerance,
-        errors: vec![NamedError { name: NASTY.into(), error: 0.002 }],
+        errors: vec![NamedError { name: NASTY.into(), error: 0.002, still: false }],
         verified_from: 0.0,
         verified_to: 1.0,
         verified_on: "linux64",
@@ -153,6 +161,7 @@ fn summary() -> Summary {
         step_time_ns: StepTime::new(&[1e-6, 2e-6, 3e-6]),
         evaluation_time_ns: Some(123.0),
         warnings: vec![NASTY.into()],
+        repairs: vec![NASTY.into(); 2],
         written: NASTY.into(),
         figures: Figures {
             times: vec![0.0, 0.5, 1.0],

@@ -55,9 +55,9 @@ pub(super) fn usage(out: &mut String, summary: &Summary, decision: &Decision) {
         item(
             out,
             &format!(
-                "{} and {} of the solver in every internal step, whatever the values.",
-                count_of(summary.evaluations_per_step, "evaluation"),
-                match summary.operations_per_step {
+                "At most {} and {} of the solver in every internal step without events, whatever the values.",
+                count_of(summary.evaluations_worst_step, "evaluation"),
+                match decision.cost.operations_worst_step {
                     1 => "1 operation".into(),
                     operations => format!("{} operations", grouped(operations)),
                 }

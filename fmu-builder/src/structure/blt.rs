@@ -4,10 +4,12 @@
 //! A (row i waits for column j). A general system of equations first needs a matching of equations to
 //! variables, which plays the diagonal's part.
 //!
-//! Tarjan (1972) for the components, Hopcroft and Karp (1973) for the matching, both without
+//! Kosaraju (petgraph) for the components, Hopcroft and Karp (1973) for the matching, both without
 //! recursion: a chain of a million states is a chain of a million calls otherwise.
 
 use super::pattern::Pattern;
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::DiGraph;
 
 /// The order of solution of a kept pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,52 +38,19 @@ pub fn blt(kept: &Pattern) -> Blt {
     Blt { explicit, blocks }
 }
 
-/// Strong components, each after those that its rows depend on; ascending inside.
+/// Strong components, each after those that its rows depend on; ascending inside. Kosaraju's algorithm does not recurse, so that a
+/// chain of a million states does not overflow the stack, as Tarjan's in the same crate does.
 pub fn components(pattern: &Pattern) -> Vec<Vec<u32>> {
-    const NEW: u32 = u32::MAX;
-    let n = pattern.n();
-    let (mut number, mut low, mut done) = (vec![NEW; n], vec![0; n], vec![false; n]);
-    let mut count = 0;
-    // Nodes of the components that are not complete; calls: (node, next of its edges).
-    let (mut open, mut calls): (Vec<u32>, Vec<(usize, usize)>) = (Vec::new(), Vec::new());
-    let mut found = Vec::new();
-    for root in 0..n {
-        if number[root] != NEW {
-            continue;
-        }
-        calls.push((root, 0));
-        while let Some(&mut (v, ref mut next)) = calls.last_mut() {
-            if *next == 0 && number[v] == NEW {
-                number[v] = count;
-                low[v] = count;
-                count += 1;
-                open.push(v as u32);
-            }
-            if let Some(&w) = pattern.row(v).get(*next) {
-                *next += 1;
-                let w = w as usize;
-                if number[w] == NEW {
-                    calls.push((w, 0));
-                } else if !done[w] {
-                    low[v] = low[v].min(number[w]);
-                }
-                continue;
-            }
-            calls.pop();
-            if let Some(&(parent, _)) = calls.last() {
-                low[parent] = low[parent].min(low[v]);
-            }
-            if low[v] == number[v] {
-                let first = open.iter().rposition(|&w| w as usize == v).unwrap_or(0);
-                let mut component = open.split_off(first);
-                for &w in &component {
-                    done[w as usize] = true;
-                }
-                component.sort_unstable();
-                found.push(component);
-            }
-        }
+    let mut graph = DiGraph::<(), (), u32>::with_capacity(pattern.n(), pattern.len());
+    for _ in 0..pattern.n() {
+        graph.add_node(());
     }
+    graph.extend_with_edges(pattern.places().map(|(row, col)| (row as u32, col as u32)));
+    let mut found: Vec<Vec<u32>> = kosaraju_scc(&graph)
+        .into_iter()
+        .map(|component| component.into_iter().map(|node| node.index() as u32).collect())
+        .collect();
+    found.iter_mut().for_each(|component| component.sort_unstable());
     found
 }
 

@@ -3,12 +3,10 @@
 //!
 //! Per axis, in arm-side units (angle of the motor φ, gear ratio n):
 //!
-//! ```text
-//! q' = v            M(q) v' = τ + τ_ext - h(q, v),   τ = c (φ - q) + d (w - v)       arm, see `rigid_body`
-//! φ' = w            n² J w' = k n i - τ - n² B w - n F tanh(w/w₀)                    rotor and its friction
-//! L i' = K_c (i_r - i) - R i - k n w                                                 armature, current P
-//! i_r = (K_w e + x_w)/(k n),   x_w' = K_w/T_w e,   e = K_v (r - φ) + r' - w          speed PI, position P
-//! ```
+//!     q' = v            M(q) v' = τ + τ_ext - h(q, v),   τ = c (φ - q) + d (w - v)       arm, see `rigid_body`
+//!     φ' = w            n² J w' = k n i - τ - n² B w - n F tanh(w/w₀)                    rotor and its friction
+//!     L i' = K_c (i_r - i) - R i - k n w                                                 armature, current P
+//!     i_r = (K_w e + x_w)/(k n),   x_w' = K_w/T_w e,   e = K_v (r - φ) + r' - w          speed PI, position P
 //!
 //! r(t) goes from `start` to `target` in `duration`, see `motion`; the grip holds a cube of mass `payload`.
 //!
@@ -22,7 +20,7 @@
 //! equilibrium; at rest φ = target and q hangs below it by the gears' deflection h(q)/c. Eigenvalues
 //! along the movement: -5396 … -7.9 per second, real parts all negative. The current controllers'
 //! are around -5300, where explicit Euler at 1 ms fails; the wrist's dampers reach -3255 and vary
-//! with the posture; oscillations stay below 320 rad/s. Where axes 4 and 6 align (`q[5]` = 0) the
+//! with the posture; oscillations stay below 320 rad/s. Where axes 4 and 6 align (q[5] = 0) the
 //! wrist's dampers would reach some -35,000; the movement keeps away from there.
 
 use crate::dual::Num;

@@ -3,26 +3,22 @@
 //!
 //! Per axis, in arm-side units (angle of the motor φ, gear ratio n):
 //!
-//! ```text
-//! q' = v            M(q) v' = τ + τ_ext - b v - h(q, v),   τ = c (φ - q) + d (w - v)      arm
-//! φ' = w            J w' = k n i - τ - F tanh(w/w₀)                          rotor, bearing friction
-//! L i' = u - R i - k n w                                                     armature
-//! u' = (K_c (i_r - i_f) + x_i - u)/T_u,   x_i' = K_c/T_c (i_r - i_f)         inverter, current PI
-//! i_f' = (i - i_f)/T_f                                                       current sensor
-//! i_r' = ((K_w e + x_w)/(k n) - i_r)/T_r,   x_w' = K_w/T_w e                 speed PI and its filter
-//! e = K_v (r - φ) + r_d - w_f,   w_f' = (w - w_f)/T_t                        position P, tacho
-//! r' = r_d,   r_d' = ω² (s(t) - r) - 2 ω r_d                                 command filter
-//! ```
+//!     q' = v            M(q) v' = τ + τ_ext - b v - h(q, v),   τ = c (φ - q) + d (w - v)      arm
+//!     φ' = w            J w' = k n i - τ - F tanh(w/w₀)                          rotor, bearing friction
+//!     L i' = u - R i - k n w                                                     armature
+//!     u' = (K_c (i_r - i_f) + x_i - u)/T_u,   x_i' = K_c/T_c (i_r - i_f)         inverter, current PI
+//!     i_f' = (i - i_f)/T_f                                                       current sensor
+//!     i_r' = ((K_w e + x_w)/(k n) - i_r)/T_r,   x_w' = K_w/T_w e                 speed PI and its filter
+//!     e = K_v (r - φ) + r_d - w_f,   w_f' = (w - w_f)/T_t                        position P, tacho
+//!     r' = r_d,   r_d' = ω² (s(t) - r) - 2 ω r_d                                 command filter
 //!
 //! s(t) goes from `start` to `target` in `duration` along 10 z³ - 15 z⁴ + 6 z⁵. The arm has point
 //! masses at elbow, wrist and tool and constant inertias D about the joints, so that exactly
 //!
-//! ```text
-//! M(q) = diag(D) + Σ m J(q)ᵀ J(q),   h = Σ m J(q)ᵀ (J̇ v + g e_z),   J = ∂(position of the mass)/∂q.
-//! ```
+//!     M(q) = diag(D) + Σ m J(q)ᵀ J(q),   h = Σ m J(q)ᵀ (J̇ v + g e_z),   J = ∂(position of the mass)/∂q.
 //!
 //! M is symmetric positive definite for every q: xᵀ M x = Σ D x² + Σ m |J x|² ≥ min(D) |x|² > 0.
-//! So a Cholesky factor exists. `q[1]` turns everything about the vertical and enters neither M nor
+//! So a Cholesky factor exists. q[1] turns everything about the vertical and enters neither M nor
 //! h.
 //!
 //! Schiela, *Sparsing in Real Time Simulation* (2002), 2.2.4 and chapter 6: Manutec r3, 78 states, one second at 1 ms, where explicit Euler

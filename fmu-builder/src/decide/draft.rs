@@ -1,0 +1,175 @@
+//! Plans made of a mask: colours, elimination, then a method and a policy, with what a step of them costs.
+
+use super::bound::{WorstStep, at_end};
+use super::problem::Problem;
+use crate::analysis::Mask;
+use crate::assemble::{Choice, assemble};
+use crate::structure::plan_parts;
+use fmu_runtime::lu;
+use fmu_runtime::plan::{Elimination, Fallback, Jacobian, Method, Plan, Policy, Role, Source, Watch};
+use serde::Serialize;
+
+/// Seconds per multiply-add of the solver, roughly; it only has to weigh against evaluations.
+pub const OPERATION: f64 = 1e-9;
+/// A directional derivative is taken if it costs less than this many evaluations.
+const CHEAPER: f64 = 0.8;
+/// A dropped entry this much smaller than the smallest kept one of its row does not disturb a difference.
+const NEGLIGIBLE: f64 = 1e-3;
+
+/// What a step takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Cost {
+    pub kept_nonzeros: usize,
+    /// Slots of the factors, fill included.
+    pub factor_nonzeros: usize,
+    /// Of an internal step without events, on average over the runs.
+    pub evaluations_per_step: f64,
+    pub operations_per_step: u64,
+    /// The most that an internal step without events takes: the watch may have it done again.
+    pub evaluations_worst_step: f64,
+    pub operations_worst_step: u64,
+}
+
+impl Cost {
+    /// Seconds of an internal step, on average and at worst, with this time per evaluation.
+    pub fn seconds(&self, evaluation: f64) -> f64 {
+        self.evaluations_per_step * evaluation + self.operations_per_step as f64 * OPERATION
+    }
+
+    pub fn worst_seconds(&self, evaluation: f64) -> f64 {
+        self.evaluations_worst_step * evaluation + self.operations_worst_step as f64 * OPERATION
+    }
+}
+
+/// What follows from a mask alone.
+pub struct Draft {
+    jacobian: Jacobian,
+    elimination: Elimination,
+    kept: usize,
+    /// Evaluations that a colour costs.
+    per_colour: f64,
+    operations: lu::Operations,
+}
+
+impl Draft {
+    pub fn new(problem: &Problem, mask: &Mask) -> Draft {
+        let samples: Vec<Vec<f64>> =
+            problem.studied.samples.iter().map(|sample| sample.jacobian.clone()).collect();
+        let kept = mask.kept(&problem.pattern);
+        let negligible = negligible(problem, &kept);
+        let (mut jacobian, elimination) =
+            plan_parts(&problem.pattern, &kept, &negligible, problem.h, &samples);
+        let operations = lu::operations(&elimination);
+        let evaluation = problem.studied.evaluation_time;
+        let per_colour = match problem.studied.directional_time {
+            Some(directional) if directional < CHEAPER * evaluation => {
+                jacobian.source = Source::Directional;
+                // A measurement, but it goes into the certificate: coarse enough to repeat itself.
+                2f64.powf((directional / evaluation).log2().round())
+            }
+            _ => 1.0,
+        };
+        let kept = kept.iter().filter(|&&kept| kept).count();
+        Draft { jacobian, elimination, kept, per_colour, operations }
+    }
+
+    /// Colours that vary.
+    pub fn colours(&self) -> usize {
+        self.jacobian.colours.len()
+    }
+
+    /// What a plan that drops entries can fall back to: this draft, with all of them.
+    pub fn fallback(&self) -> Fallback {
+        Fallback {
+            jacobian: Jacobian { policy: Policy::Frozen, ..self.jacobian.clone() },
+            elimination: self.elimination.clone(),
+        }
+    }
+
+    pub fn plan(
+        &self,
+        problem: &Problem,
+        method: Method,
+        policy: Policy,
+        watch: Option<Watch>,
+        fallback: Option<Fallback>,
+    ) -> Plan {
+        assemble(
+            &problem.subject.plan,
+            Choice {
+                method,
+                jacobian: Jacobian { policy, ..self.jacobian.clone() },
+                elimination: self.elimination.clone(),
+                nominals: problem.nominals.clone(),
+                sizes: problem.sizes.clone(),
+                watch,
+                fallback,
+                outputs_need_evaluation: problem.studied.outputs_need_evaluation,
+                time_invariant: problem.studied.time_invariant,
+            },
+        )
+    }
+
+    /// Of an internal step. `renewals`: the share of steps that the watch has done again.
+    pub fn cost(&self, plan: &Plan, renewals: f64) -> Cost {
+        let tableau = plan.step.method.tableau();
+        let fresh = plan.jacobian.policy.per_step(self.colours());
+        let end = at_end(plan, &tableau).max(f64::from(u8::from(plan.model.outputs_need_evaluation)));
+        let attempt = f64::from(tableau.evaluations(plan.model.time_invariant)) + end;
+        // Where time does not matter a step begins with what the one before it ended with, unless the importer sets inputs.
+        let driven = plan.variables.real.roles.contains(char::from(Role::ContinuousInput as u8));
+        let carried = if plan.model.time_invariant && !driven { end } else { 0.0 };
+        let solves = tableau.stages.len() as u64 + u64::from(plan.watch.is_some());
+        let refactor = tableau.gammas.len() as u64 * self.operations.refactor;
+        let evaluations = attempt - carried + fresh as f64 * self.per_colour;
+        let operations = solves * self.operations.solve + if fresh > 0 { refactor } else { 0 };
+        // Done again: the Jacobian with all that varies, the factors, the stages.
+        let again = |jacobian: &Jacobian, operations: lu::Operations| {
+            let evaluations = attempt + jacobian.setup.len() as f64 * self.per_colour;
+            let gammas = tableau.gammas.len() as u64;
+            (evaluations, gammas * operations.refactor + solves * operations.solve)
+        };
+        let (more, more_operations) = match plan.jacobian.policy {
+            Policy::Watched => again(&self.jacobian, self.operations),
+            _ => (0.0, 0),
+        };
+        // And once more with all entries.
+        let (last, last_operations) = match &plan.fallback {
+            Some(fallback) => again(&fallback.jacobian, lu::operations(&fallback.elimination)),
+            None => (0.0, 0),
+        };
+        Cost {
+            kept_nonzeros: self.kept,
+            factor_nonzeros: self.elimination.cols.len() + self.elimination.outer.len(),
+            evaluations_per_step: evaluations + renewals * more,
+            operations_per_step: operations + (renewals * more_operations as f64) as u64,
+            evaluations_worst_step: evaluations + more + last,
+            operations_worst_step: operations + more_operations + last_operations,
+        }
+    }
+
+    /// Of a communication step, events included.
+    pub fn worst_step(&self, plan: &Plan) -> WorstStep {
+        WorstStep::new(plan, self.operations, self.per_colour)
+    }
+}
+
+/// Entries that are not kept and, at every sample, far below the smallest kept one of their row.
+fn negligible(problem: &Problem, kept: &[bool]) -> Vec<bool> {
+    let pattern = &problem.pattern;
+    let mut negligible = vec![false; pattern.len()];
+    for row in 0..problem.n {
+        let entries = pattern.range(row);
+        if !entries.clone().any(|entry| kept[entry]) {
+            continue;
+        }
+        for entry in entries.clone().filter(|&entry| !kept[entry]) {
+            negligible[entry] = problem.studied.samples.iter().all(|sample| {
+                let size = |entry: usize| sample.jacobian[entry].abs() * problem.nominals[pattern.col(entry)];
+                let least = entries.clone().filter(|&other| kept[other]).map(size);
+                size(entry) <= NEGLIGIBLE * least.fold(f64::INFINITY, f64::min)
+            });
+        }
+    }
+    negligible
+}

@@ -1,0 +1,132 @@
+//! What a decision is made of: the structure, the sampled Jacobians, what the model's calls cost.
+
+use crate::analysis::dense::eigenvalues;
+use crate::analysis::drift::Drift;
+use crate::analysis::large::SparseJacobian;
+use crate::analysis::verdict::Samples;
+use crate::method::Step;
+use crate::options::Options;
+use crate::source::Source;
+use crate::structure::{Pattern, Variation};
+use crate::worker::{Sample, Studied, Subject};
+use faer::Mat;
+use faer::prelude::c64;
+use fmu_runtime::plan::Method;
+
+/// Up to here the analysis is dense.
+const DENSE: usize = 500;
+/// Dense samples are few enough that their eigenvalues take a second or so: n^3 each.
+const DENSE_WORK: f64 = 5e7;
+
+/// Share of the tolerance by which dropped entries may move a state: several rows add up in an output.
+const GRANT: f64 = 0.25;
+
+/// The model as it was studied, ready to be decided on.
+pub struct Problem<'a> {
+    pub subject: &'a Subject,
+    pub studied: &'a Studied,
+    /// All entries, with what is known of their variation.
+    pub pattern: Pattern,
+    pub h: f64,
+    pub n: usize,
+    /// Jacobians at the samples, in the model's own units.
+    pub samples: Samples,
+    /// The states' derivatives at the same points.
+    pub rates: Vec<Vec<f64>>,
+    /// How far each state moves along the run.
+    pub ranges: Vec<f64>,
+    /// The states' nominal values: declared, or as large as they get.
+    pub nominals: Vec<f64>,
+    /// How large each state gets on the runs.
+    pub sizes: Vec<f64>,
+    /// Seconds of an evaluation of the model: as asked for, or measured and rounded, so that the same model is decided on the same way
+    /// every time.
+    pub evaluation_time: f64,
+}
+
+impl<'a> Problem<'a> {
+    pub fn new(
+        source: &Source,
+        subject: &'a Subject,
+        studied: &'a Studied,
+        options: &Options,
+    ) -> Problem<'a> {
+        let n = subject.plan.states.names.len();
+        let entries = studied.entries.iter().map(|&(row, col, constant)| {
+            let variation = if constant { Variation::Constant } else { Variation::Varying };
+            (row as usize, col as usize, variation)
+        });
+        let pattern = Pattern::new(n, entries);
+        let magnitude = |state: usize| studied.magnitudes.get(state).copied().filter(|&size| size > 0.0);
+        let declared = |state: usize| source.nominal(source.state_variable(state));
+        let nominals =
+            (0..n).map(|state| declared(state).or(magnitude(state)).unwrap_or(1.0)).collect::<Vec<f64>>();
+        let sizes = (0..n).map(|state| magnitude(state).or(declared(state)).unwrap_or(1.0)).collect();
+        let finite: Vec<&Sample> = studied
+            .samples
+            .iter()
+            .filter(|sample| sample.jacobian.iter().all(|value| value.is_finite()))
+            .collect();
+        let chosen: Vec<&Sample> = if n == 0 || n > DENSE {
+            Vec::new()
+        } else {
+            let affordable = (DENSE_WORK / (n * n * n) as f64 / 25.0).clamp(3.0, 40.0) as usize;
+            finite.iter().step_by(finite.len().div_ceil(affordable).max(1)).copied().collect()
+        };
+        let range = |state: usize| {
+            let values = studied.samples.iter().map(|sample| sample.x[state]);
+            values.clone().fold(f64::NEG_INFINITY, f64::max) - values.fold(f64::INFINITY, f64::min)
+        };
+        let ranges = (0..n).map(|state| range(state).max(0.0)).collect();
+        let samples = samples(studied, n, &chosen, finite.last().filter(|_| n > DENSE).copied());
+        let rates =
+            chosen.iter().take(samples.jacobians.len()).map(|sample| sample.derivatives.clone()).collect();
+        let evaluation_time = options.evaluation_time.unwrap_or_else(|| {
+            // To a power of 4.
+            4f64.powf((studied.evaluation_time * 1e9).max(1.0).log(4.0).round()) * 1e-9
+        });
+        let h = subject.plan.step.h;
+        Problem { subject, studied, pattern, h, n, samples, rates, ranges, nominals, sizes, evaluation_time }
+    }
+
+    pub fn step(&self, method: Method) -> Step {
+        Step::new(method, self.h)
+    }
+
+    /// What dropping entries may do to accuracy, before it is tried.
+    pub fn drift(&self, tolerance: f64) -> Drift {
+        let grants: Vec<f64> = self.ranges.iter().map(|range| GRANT * tolerance * range).collect();
+        Drift::new(&self.samples.jacobians, &self.rates, self.h, &grants)
+    }
+
+    pub fn names(&self) -> &[String] {
+        &self.subject.plan.states.names
+    }
+}
+
+fn samples(studied: &Studied, n: usize, chosen: &[&Sample], large: Option<&Sample>) -> Samples {
+    let jacobian = |values: &[f64]| {
+        let mut jacobian = Mat::zeros(n, n);
+        for (&(row, col, _), &value) in studied.entries.iter().zip(values) {
+            jacobian[(row as usize, col as usize)] = value;
+        }
+        jacobian
+    };
+    let mut jacobians: Vec<Mat<f64>> = chosen.iter().map(|sample| jacobian(&sample.jacobian)).collect();
+    let spectra: Vec<Vec<c64>> =
+        jacobians.iter().map_while(|jacobian| eigenvalues(jacobian.as_ref()).ok()).collect();
+    // An eigenvalue problem without a solution has never been seen; what follows it is left out.
+    jacobians.truncate(spectra.len());
+    let sparse = large.and_then(|sample| {
+        let entries = studied.entries.iter().zip(&sample.jacobian);
+        let entries = entries.map(|(&(row, col, _), &value)| (row as usize, col as usize, value));
+        SparseJacobian::new(n, entries.collect()).ok()
+    });
+    Samples {
+        times: chosen.iter().take(jacobians.len()).map(|sample| sample.time).collect(),
+        regimes: chosen.iter().take(jacobians.len()).map(|sample| sample.regime).collect(),
+        jacobians,
+        spectra,
+        sparse: sparse.into_iter().collect(),
+    }
+}
