@@ -111,6 +111,10 @@ impl Outputs {
         let mut done: Vec<Placed> = Vec::new();
         for claimed in self.claims {
             let (path, target) = (claimed.path, claimed.target);
+            if let Err(source) = replaceable(&target) {
+                done.into_iter().rev().for_each(Placed::take_back);
+                return Err(OutputError::Io { path, source });
+            }
             let placed = Placed::prepare(&target);
             let guard = hold();
             let renamed = claimed.aside.persist(&target);
@@ -128,6 +132,23 @@ impl Outputs {
 /// Windows refuses to replace a file that a program has open: access denied, or a sharing violation.
 fn in_use(error: &io::Error) -> bool {
     cfg!(windows) && matches!(error.raw_os_error(), Some(5 | 32))
+}
+
+/// Asked before a file that is there gets a second name: on Windows neither of the names could be removed while a program
+/// has the file open.
+#[cfg(windows)]
+fn replaceable(target: &Path) -> io::Result<()> {
+    use std::os::windows::fs::OpenOptionsExt;
+    const DELETE: u32 = 0x0001_0000;
+    match fs::OpenOptions::new().access_mode(DELETE).open(target) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(windows))]
+fn replaceable(_: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 impl Claimed {

@@ -147,7 +147,7 @@ pub(super) unsafe fn open(path: &Path) -> Result<Library, LoadError> {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     // SAFETY: accepted by the caller.
     unsafe { Library::load_with_flags(&path, LOAD_WITH_ALTERED_SEARCH_PATH) }
-        .map_err(|error| LoadError::Open(reason(&error)))
+        .map_err(|error| LoadError::Open(format!("{}: {}", path.display(), reason(&error)))) // Windows names no file
 }
 
 /// libloading hides the linker's own words one level down.
