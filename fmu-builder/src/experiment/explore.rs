@@ -214,7 +214,7 @@ impl Explorer<'_> {
     /// opposite of the first.
     fn moved_parameters(&self, seed: u64) -> Vec<Setting> {
         let mut random = Random::new(seed.div_ceil(2));
-        let opposite = seed % 2 == 0;
+        let opposite = seed.is_multiple_of(2);
         let parameters = self.description.variables.iter().filter(|it| {
             it.causality == Causality::Parameter
                 && it.kind == Kind::Real
