@@ -301,15 +301,26 @@ def table(rows, notes):
     lines = [
         f"{len(rows)} cells. Silent misses: **{len(misses)}**. Told to be outside the plan: "
         f"{sum(row[8] == 'outside' for row in rows)}. Stopped with an error: {len(stopped)}. "
-        f"Average evaluations ≤ {CHEAP}: {100 * len(cheap) / max(len(rows), 1):.0f} % of the cells.",
+        f"Evaluations per step on average ≤ {CHEAP}: {100 * len(cheap) / max(len(rows), 1):.0f} % of the cells.",
         "",
-        "| model | studied with | driven with | claimed % | real % | fresh implicit % | evaluations, average | worst | watch |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| model | studied with | claimed | " + " | ".join(DRIVEN) + " | evaluations |",
+        "|---|---|---|" + "---|" * (len(DRIVEN) + 1),
     ]
-    for name, kind, drive, claimed, real, fresh, average, worst, spoke, missed in rows:
-        mark = f"**{percent(real)}**" if missed else percent(real)
-        lines.append(f"| {name} | {kind} | {drive} | {percent(claimed)} | {mark} | {percent(fresh)} | "
-                     f"{average:.2f} | {worst:g} | {spoke} |")
+    marks = {"": "", "renewed": "°", "outside": "†", "stopped": ""}
+    for name, kind in dict.fromkeys((row[0], row[1]) for row in rows):
+        cells = {row[2]: row for row in rows if row[:2] == (name, kind)}
+        claimed = max(row[3] for row in cells.values())
+        line = [name, kind, percent(claimed)]
+        for drive in DRIVEN:
+            if drive not in cells:
+                line.append("")
+                continue
+            *_, real, fresh, _, _, spoke, missed = cells[drive]
+            found = f"**{percent(real)}**" if missed else percent(real)
+            line.append(f"{found}{marks[spoke]} / {percent(fresh)}")
+        average = max(row[6] for row in cells.values())
+        line.append(f"{average:.2f}, {max(row[7] for row in cells.values()):g}")
+        lines.append("| " + " | ".join(line) + " |")
     if notes:
         lines += ["", "Left out: " + "; ".join(notes) + "."]
     return "\n".join(lines), len(misses)
