@@ -59,7 +59,7 @@ fn first_order_through_events() {
     let errors: Vec<f64> = h
         .iter()
         .map(|&h| {
-            let exported = build("bouncing-ball", &format!("--step {h}"));
+            let exported = build("bouncing-ball", &format!("--method lie --step {h}"));
             let mut fmu = exported.start(0.0, &[]);
             fmu.steps(0.0, h, (1.7 / h).round() as usize);
             (fmu.real("h") - exact).abs()

@@ -25,7 +25,10 @@ fn probing_leaves_the_run_as_it_was() {
     let summary = summary("branching", "--explore none");
     let error = summary["error"].as_f64().unwrap();
     assert!(error < 1e-6, "{error}");
-    assert!(warnings(&summary).is_empty(), "{:?}", warnings(&summary));
+    // w stands still, which is said; nothing else is.
+    let other: Vec<&str> =
+        warnings(&summary).into_iter().filter(|text| !text.contains("stands still")).collect();
+    assert!(other.is_empty(), "{other:?}");
 }
 
 #[test]

@@ -13,7 +13,8 @@ use crate::report;
 use crate::source::Source;
 use crate::study::study_scenarios;
 use crate::summary::Summary;
-use crate::worker::{Studied, Study, Subject};
+use crate::worker::{Declared, Studied, Study, Subject};
+use std::collections::BTreeSet;
 
 /// Steps of a trial run, at most.
 const STEPS: u64 = 200_000;
@@ -107,7 +108,7 @@ fn attempt(
     for (at, (experiment, answer)) in others.iter().zip(answers).enumerate() {
         let other = answer?;
         runs.push(given_run(&format!("given run {}", at + 2), experiment, grid, &other)?);
-        studied.absorb(other);
+        absorb(&mut studied, other, &study.declared);
     }
     let scenarios = study_scenarios(source, options, &study, grid.step, lab);
     for (scenario, other) in scenarios.runs {
@@ -119,7 +120,7 @@ fn attempt(
             every: 1,
             trajectory: other.trajectory.clone(),
         });
-        studied.absorb(other);
+        absorb(&mut studied, other, &study.declared);
     }
     let mut decision = decide::decide(source, &subject, &studied, &runs, options, lab)?;
     decision.ranges = scenarios.ranges;
@@ -138,6 +139,21 @@ fn attempt(
     let first = usize::from(decision.error.is_some_and(|error| error > options.tolerance));
     decision.warnings.splice(first..first, warnings);
     Ok((subject, studied, decision))
+}
+
+/// Add another run. What the FMU declares constant, and what every run finds so for itself, is constant between parameter changes even if
+/// its value differs from run to run: a changed parameter has the whole Jacobian read again.
+fn absorb(studied: &mut Studied, other: Studied, declared: &[Declared]) {
+    let constant = |studied: &Studied| -> BTreeSet<(u32, u32)> {
+        studied.entries.iter().filter(|entry| entry.2).map(|&(row, col, _)| (row, col)).collect()
+    };
+    let (mine, theirs) = (constant(studied), constant(&other));
+    studied.absorb(other);
+    for (row, col, is_constant) in &mut studied.entries {
+        let declared = declared.get(*row as usize).and_then(Option::as_ref);
+        let declared = declared.is_some_and(|listed| listed.contains(&(*col, true)));
+        *is_constant |= declared && mine.contains(&(*row, *col)) && theirs.contains(&(*row, *col));
+    }
 }
 
 /// A few of them, and how many more there are.

@@ -104,9 +104,6 @@ impl<'a> Judge<'a> {
     /// Run the fresh, fully implicit step on every run: what the others are measured by, and what the watch must let pass.
     pub fn measure_fresh(&mut self, everything: &Candidate) {
         let draft = Draft::new(self.problem, &everything.mask);
-        if self.problem.n == 0 {
-            return;
-        }
         let policy = if draft.colours() == 0 { Policy::Frozen } else { Policy::Every };
         let silent = Watch { threshold: f64::MAX };
         let plan = draft.plan(self.problem, Method::Lie, policy, Some(silent), None);
