@@ -259,7 +259,8 @@ def refusals(platform: str) -> None:
     before = target.read_bytes()
     hold = "import sys, time; file = open(sys.argv[1], 'r+b'); print('open', flush=True); time.sleep(600)"
     python = TOOLS / "windows-python" / "python.exe"
-    holder = subprocess.Popen(["wine", python, "-c", hold, seen(platform, target)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    pipes = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    holder = subprocess.Popen(["wine", python, "-c", hold, seen(platform, target)], **pipes)
     try:
         assert holder.stdout and holder.stdout.readline().startswith(b"open")
         done = run(platform, executable(platform), f"{PLACE}/dc-drive.fmu", f"{PLACE}/dc-drive-rt.fmu", "--step=1ms")
