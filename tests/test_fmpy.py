@@ -119,10 +119,15 @@ def test_the_certificate_is_true(build, model):
     t = result["time"][::every]
     for error in said["errors"]:
         name = error["name"]
-        expected = np.interp(t, reference["time"], reference[name])
-        found = float(np.sqrt(np.mean((result[name][::every] - expected) ** 2)))
+        before, expected, after = (np.interp(t + late, reference["time"], reference[name]) for late in [-h, 0.0, h])
         size = float(np.max(np.abs(expected)))
         span = float(np.ptp(expected))
+        deviation = result[name][::every] - expected
+        # A jump that falls on a communication point is seen there or at the next one, as rounding has it: both are right.
+        low, high = np.minimum(np.minimum(before, expected), after), np.maximum(np.maximum(before, expected), after)
+        jumps = high - low > 0.1 * span
+        outside = np.maximum(0.0, np.maximum(low - result[name][::every], result[name][::every] - high))
+        found = float(np.sqrt(np.mean(np.where(jumps, outside, deviation) ** 2)))
         found /= span if span > 1e-9 * size else max(size, 1e-300)
         assert found <= 1.1 * error["error"] + 1e-3, f"{name}: {found:.5f}, certified {error['error']:.5f}"
 
