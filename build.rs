@@ -146,6 +146,11 @@ fn library(root: &Path, target: &Path, platform: &Platform, (package, more): (&s
     ] {
         cargo.env_remove(name);
     }
+    // The same bytes in every folder and for every user: panics carry file names.
+    let home = std::env::var("CARGO_HOME").unwrap_or_else(|_| env("HOME") + "/.cargo");
+    let flags = [("/fmu-build", root.display().to_string()), ("/cargo", home)];
+    let flags = flags.map(|(to, from)| format!("--remap-path-prefix={from}={to}"));
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"));
     let status = cargo.status().unwrap_or_else(|error| panic!("cargo cannot be started: {error}"));
     assert!(status.success(), "building {package} failed");
     let folder = if cross.is_empty() { target.to_path_buf() } else { target.join(&triple) };

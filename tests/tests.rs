@@ -16,6 +16,11 @@ mod conformance;
 mod events;
 /// Inner models that fail: at every call, with every status.
 mod faults;
+/// Random input for every reader, random calls of the C interface.
+#[allow(unsafe_code)]
+mod fuzz;
+/// Where unsafe code stands.
+mod inventory;
 /// Outputs all or none; nothing stays after failures and signals.
 #[cfg(unix)]
 mod leftovers;
@@ -25,3 +30,5 @@ mod realtime;
 mod refusal;
 /// The study leaves no traces; buffers, numbers and columns are checked.
 mod study;
+/// Ten million steps, ten thousand instances.
+mod soak;

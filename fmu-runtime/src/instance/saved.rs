@@ -189,7 +189,9 @@ impl Instance {
     }
 
     fn fits(&self, outer: &Outer) -> bool {
-        outer.live.fits(&self.integrator.live)
+        // A state is never saved after a fatal failure, and would be one.
+        outer.phase != Phase::Fatal
+            && outer.live.fits(&self.integrator.live)
             && outer.real.len() == self.real.values.len()
             && outer.integer.len() == self.integer.values.len()
             && outer.boolean.len() == self.boolean.values.len()
