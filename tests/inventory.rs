@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every file with unsafe code, and why it needs it.
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 11] = [
     ("fmi2-types/src/callbacks.rs", "the C types of FMI"),
     ("fmu-builder/src/worker/load.rs", "a foreign library is loaded, in a process of its own"),
     ("fmu-runtime/src/ffi.rs", "the C functions that importers call"),
@@ -14,6 +14,7 @@ const FILES: [(&str, &str); 10] = [
     ("reference-fmus/src/abi.rs", "the C functions of the reference models"),
     ("tests/conformance.rs", "calls that an importer should not make"),
     ("tests/driver.rs", "an importer"),
+    ("tests/faults.rs", "calls after a failure"),
     ("tests/fuzz.rs", "calls that an importer should not make"),
 ];
 

@@ -28,7 +28,7 @@ mod leftovers;
 mod realtime;
 /// Broken models and impossible requests: the exact message, exit code 1, nothing written.
 mod refusal;
-/// The study leaves no traces; buffers, numbers and columns are checked.
-mod study;
 /// Ten million steps, ten thousand instances.
 mod soak;
+/// The study leaves no traces; buffers, numbers and columns are checked.
+mod study;

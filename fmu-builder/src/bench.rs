@@ -11,7 +11,7 @@ use crate::quantity::format_duration;
 use crate::report;
 use crate::scratch::Scratch;
 use crate::summary::{StepTime, count, warning_lines};
-use crate::worker::Bench;
+use crate::worker::{Bench, Conduct};
 use fmu_runtime::plan::{Plan, Quantity};
 use fmu_runtime::resources::PLAN;
 use serde::Serialize;
@@ -34,12 +34,22 @@ pub struct Benchmark {
     /// Of the model inside, the fastest of many, and what the fastest percent of the steps take of it.
     pub evaluation_time_ns: Option<f64>,
     pub step_to_evaluation: Option<f64>,
+    /// What each function of the model inside does that real time forbids, if that was asked for.
+    pub audit: Option<Vec<Audited>>,
     pub warnings: Vec<String>,
     #[serde(skip)]
     histogram: Vec<(f64, usize)>,
     /// Seconds, ascending.
     #[serde(skip)]
     pub sorted: Vec<f64>,
+}
+
+/// The counters of a function of the model inside, and the verdict: empty if real time has nothing against it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Audited {
+    #[serde(flatten)]
+    pub conduct: Conduct,
+    pub faults: Vec<String>,
 }
 
 const STEPS: u64 = 100_000;
@@ -90,6 +100,7 @@ pub fn bench(options: &BenchOptions) -> Result<Benchmark, Error> {
         patience: if options.steps.is_some() { 0.9 * limit } else { PATIENCE },
         pace: options.pace,
         realtime: options.realtime,
+        audit: options.audit,
         allocations: plan
             .diagnostics
             .iter()
@@ -123,6 +134,10 @@ pub fn bench(options: &BenchOptions) -> Result<Benchmark, Error> {
         scheduler: if options.realtime && measured.no_realtime.is_none() { "fifo" } else { "normal" },
         evaluation_time_ns: evaluation,
         step_to_evaluation: evaluation.map(|time| sorted[sorted.len() / 100] * 1e9 / time),
+        audit: options.audit.then(|| {
+            let judge = |conduct: Conduct| Audited { faults: conduct.faults(), conduct };
+            measured.audit.into_iter().map(judge).collect()
+        }),
         warnings: measured.no_realtime.into_iter().collect(),
         histogram: histogram(&sorted),
         sorted,
@@ -185,6 +200,14 @@ impl Benchmark {
                 "  an undisturbed step takes as long as {ratio:.1} evaluations of the model, {} each",
                 duration(time)
             ));
+        }
+        for audited in self.audit.iter().flatten() {
+            let verdict = if audited.faults.is_empty() {
+                "does nothing that the kernel counts and real time forbids".to_string()
+            } else {
+                audited.faults.join(", ")
+            };
+            lines.push(format!("  {} of the model {verdict}", audited.conduct.function));
         }
         let most = self.histogram.iter().map(|(_, count)| *count).max().unwrap_or(1);
         for (bound, count) in &self.histogram {

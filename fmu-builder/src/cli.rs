@@ -362,6 +362,9 @@ struct BenchArgs {
     /// Run at real-time priority (SCHED_FIFO), where the system allows it
     #[arg(long)]
     realtime: bool,
+    /// Say what the model itself does that real time forbids: files, waits, page faults, threads
+    #[arg(long)]
+    audit: bool,
     /// Input signals: a header `time,u1,u2`, then rows
     #[arg(long, value_name = "FILE.csv")]
     inputs: Option<PathBuf>,
@@ -399,6 +402,7 @@ impl BenchArgs {
             deadline: value(&self.deadline, |text| quantity::parse_positive_time(text, "a deadline"))?,
             pace: self.pace,
             realtime: self.realtime,
+            audit: self.audit,
             inputs: self.inputs.clone(),
             report: self.report.clone(),
             limits: limits.limits()?,

@@ -166,6 +166,8 @@ pub struct BenchOptions {
     pub pace: bool,
     /// Run at real-time priority, where the system allows it.
     pub realtime: bool,
+    /// Look at what the model inside does that real time forbids.
+    pub audit: bool,
     pub inputs: Option<PathBuf>,
     /// Where to write a page with the figures.
     pub report: Option<PathBuf>,
@@ -181,6 +183,7 @@ impl BenchOptions {
             deadline: None,
             pace: false,
             realtime: false,
+            audit: false,
             inputs: None,
             report: None,
             limits: Limits::default(),

@@ -1,5 +1,6 @@
 //! The worker: the child process in which foreign code runs. It answers one request and ends.
 
+mod audit;
 mod bench;
 mod checks;
 mod guard;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+pub use audit::Conduct;
 pub use bench::{Bench, Measured};
 pub use simulate::{Simulate, Simulated, quantiles};
 pub use study::{Declared, Sample, StructureFound, Studied, Study};
