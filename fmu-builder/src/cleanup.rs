@@ -90,7 +90,7 @@ pub fn on_signals() {
     let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
     let Ok(mut signals) = Signals::new(wanted) else { return };
     std::thread::spawn(move || {
-        for signal in signals.forever() {
+        if let Some(signal) = signals.forever().next() {
             let register = hold();
             register.clear_away();
             let _ = signal_hook::low_level::emulate_default_handler(signal);
