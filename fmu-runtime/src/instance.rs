@@ -258,6 +258,7 @@ impl Instance {
         self.read_settable();
         self.phase = Phase::Step;
         self.rehearse();
+        self.tell_remarks();
         self.lost().unwrap_or(Status::Ok)
     }
 
@@ -391,6 +392,7 @@ impl Instance {
         let status = match self.advance(length_of_ours, division) {
             Ok(()) => {
                 self.clock.note(time, length);
+                self.tell_remarks();
                 Status::Ok
             }
             Err(fault) => self.fault(fault),
@@ -401,6 +403,13 @@ impl Instance {
             self.overruns += (self.step_time > length) as i32;
         }
         status
+    }
+
+    /// What the importer should know though the call went well: each remark once, as a message.
+    fn tell_remarks(&mut self) {
+        while let Some(remark) = self.integrator.remark() {
+            self.log(Status::Warning, format_args!("{}", remark.explain(&self.integrator.plan)));
+        }
     }
 
     /// Step, or stay at the last good state.

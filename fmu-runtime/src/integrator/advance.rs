@@ -41,7 +41,10 @@ impl<M: Model> Integrator<M> {
         if near(steps) {
             Division { steps: steps as u64, h, irregular: false }
         } else {
-            Division { steps: steps as u64, h: length / steps, irregular: true }
+            // A host's equal steps differ by rounding: the same length keeps its factors.
+            let (h, factored) = (length / steps, self.live.factored_for);
+            let h = if (h - factored).abs() <= NOISE * h { factored } else { h };
+            Division { steps: steps as u64, h, irregular: true }
         }
     }
 
