@@ -87,6 +87,8 @@ pub(crate) struct Workspace {
     pub placed: bool,
     /// Time that the model holds.
     pub model_time: f64,
+    /// A later stage could not be evaluated: the step is the first stage alone, linearly implicit Euler.
+    pub euler_only: bool,
     /// `f` is the model's at the end of the step that is tried.
     pub end_known: bool,
     /// The model's last evaluation was at `live.time` and `live.x`.
@@ -126,6 +128,7 @@ impl<M: Model> Integrator<M> {
             shares: (0..tableau.stages.len())
                 .map(|i| [false, true].map(|time_invariant| tableau.shares_evaluation(i, time_invariant)))
                 .collect(),
+            euler_only: false,
             end_known: false,
             evaluated_here: false,
             worst_state: 0,

@@ -32,11 +32,17 @@ impl<M: Model> Integrator<M> {
         let time_invariant = self.is_time_invariant();
         let start = self.live.time;
         let mut renewed = false;
+        self.work.euler_only = false;
         for i in 0..self.tableau.stages.len() {
             if !self.work.shares[i][usize::from(time_invariant)] {
                 let share = self.tableau.stages[i].time;
                 self.move_to(if time_invariant || share == 1.0 { end } else { start + share * h })?;
-                self.evaluate(i, time_invariant, end)?;
+                let evaluated = self.evaluate(i, time_invariant, end);
+                if i > 0 && self.is_lost(&evaluated) {
+                    self.work.euler_only = true;
+                    break;
+                }
+                evaluated?;
             }
             if i == 0 {
                 renewed = self.renew(renewal, end)?;
@@ -49,18 +55,38 @@ impl<M: Model> Integrator<M> {
         }
         self.combine();
         self.move_to(end)?;
-        let Integrator { model, live, work, .. } = self;
+        if !self.arrive() {
+            // Its first stage is a step by itself.
+            self.work.euler_only = self.tableau.stages.len() > 1;
+            self.combine();
+            if !self.work.euler_only || !self.arrive() {
+                let work = &self.work;
+                return Err(name_divergence(&work.f_start, &work.f, &work.x_new, &work.limit, end));
+            }
+        }
+        let Integrator { model, work, .. } = self;
+        work.placed = false;
+        usable("fmi2SetContinuousStates", model.set_continuous_states(&work.x_new), end)?;
+        Ok(renewed)
+    }
+
+    /// A later stage cannot be evaluated where it lies: the model has no numbers there, or refuses.
+    fn is_lost(&self, evaluated: &Result<(), Fault>) -> bool {
+        match evaluated {
+            Ok(()) => !self.work.f.iter().fold(true, |sound, f| sound & f.is_finite()),
+            Err(fault) => fault.may_be_the_matrix(),
+        }
+    }
+
+    /// x + d; false if it is beyond every reasonable range.
+    fn arrive(&mut self) -> bool {
+        let Integrator { live, work, .. } = self;
         let mut sound = true;
         for (((x_new, x), d), limit) in work.x_new.iter_mut().zip(&live.x).zip(&work.d).zip(&work.limit) {
             *x_new = x + d;
             sound &= x_new.abs() <= *limit; // false for NaN
         }
-        if !sound {
-            return Err(name_divergence(&work.f_start, &work.f, &work.x_new, &work.limit, end));
-        }
-        work.placed = false;
-        usable("fmi2SetContinuousStates", model.set_continuous_states(&work.x_new), end)?;
-        Ok(renewed)
+        sound
     }
 
     /// Set the model's time and the inputs that have a slope.
@@ -188,6 +214,11 @@ impl<M: Model> Integrator<M> {
         let Integrator { plan, work, tableau, .. } = self;
         if let [k] = &mut work.k[..] {
             std::mem::swap(k, &mut work.d);
+            return;
+        }
+        if work.euler_only {
+            work.d.copy_from_slice(&work.k[0]);
+            work.estimate = f64::MAX;
             return;
         }
         let weighted = |weights: &[f64], k: &[Vec<f64>], j: usize| -> f64 {

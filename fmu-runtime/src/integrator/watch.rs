@@ -77,6 +77,9 @@ impl<M: Model> Integrator<M> {
     fn defect(&mut self, h: f64, end: f64) -> Result<f64, Fault> {
         let Integrator { model, live, work, tableau, solvers, .. } = self;
         let solver = &mut solvers[live.solver];
+        if work.euler_only {
+            return Ok(f64::MAX);
+        }
         let last = tableau.stages.len() - 1;
         match tableau.watch {
             WatchPoint::End => {

@@ -19,6 +19,7 @@ pub struct Tableau {
     pub order: u32,
     /// The order holds for every A. Otherwise A must be the whole Jacobian, fresh in every step.
     pub any_matrix: bool,
+    /// The first one has γ = 1: it is a linearly implicit Euler step by itself, which is taken where later stages cannot be evaluated.
     pub stages: Vec<Stage>,
     /// b: the step.
     pub weights: Vec<f64>,

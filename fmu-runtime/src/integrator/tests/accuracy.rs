@@ -173,3 +173,29 @@ fn the_limiter_draws_towards_the_lower_order() {
         assert!((free - low).abs() > 1e-2, "{method:?}: {free}");
     }
 }
+
+/// x' = -√x - 30 x near zero: a later stage of a long step lies below zero, where the model has no numbers. The step is then the Euler step, and counts as outside the
+/// plan.
+#[test]
+fn a_stage_without_numbers_leaves_the_euler_step() {
+    struct Root;
+    impl Equations for Root {
+        fn start(&self) -> Vec<f64> {
+            vec![1.0]
+        }
+        fn derivatives(&self, _: f64, x: &[f64], _: f64, dx: &mut [f64]) {
+            dx[0] = -x[0].sqrt() - 30.0 * x[0];
+        }
+    }
+    let mut plan = plan(1, Method::Ros2, 0.2, Policy::Every);
+    plan.watch = Some(crate::plan::Watch { threshold: 1e9 });
+    let mut integrator = start(plan, Root);
+    run(&mut integrator, 1);
+    // f(1) = -31, J = -30.5.
+    let euler = 1.0 - 0.2 * 31.0 / (1.0 + 0.2 * 30.5);
+    assert!((integrator.live.x[0] - euler).abs() < 1e-6, "{} for {euler}", integrator.live.x[0]);
+    assert_eq!(integrator.live.outside_plan, 1);
+    for method in Method::ALL {
+        assert_eq!(method.tableau().gamma(0), 1.0);
+    }
+}
