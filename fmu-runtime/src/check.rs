@@ -3,7 +3,7 @@
 //! What is checked is what `plan.rs` promises. One thing is left to [`Factors::new`](crate::lu::Factors::new):
 //! whether the fill is complete, which costs as much as the elimination itself.
 
-use crate::plan::{Colour, Elimination, Jacobian, Plan, Policy, Role, States, Table, VERSION};
+use crate::plan::{Colour, Elimination, Jacobian, Plan, Policy, Role, States, Table, VERSION, Watch};
 
 impl Plan {
     /// What is wrong with the plan, and where. Time and memory grow with the plan's size only.
@@ -33,9 +33,9 @@ impl Plan {
             format!("step.method {} needs a Jacobian that is fresh in every step", step.method.name())
         })?;
         need(step.limit > 0.0, || format!("step.limit = {} is not a positive number", step.limit))?;
-        if let Some(watch) = &self.watch {
-            need(watch.threshold > 0.0, || {
-                format!("watch.threshold = {} is not a positive number", watch.threshold)
+        if let Some(Watch { threshold, outside }) = self.watch {
+            need(threshold > 0.0 && outside >= threshold, || {
+                format!("watch.threshold = {threshold} and watch.outside = {outside} do not ascend from 0")
             })?;
         }
         need(self.watch.is_some() || self.jacobian.policy != Policy::Watched, || {

@@ -71,10 +71,12 @@ pub struct Step {
 }
 
 /// What a step misses because of its matrix A is measured in every step: the largest |e_i| / size_i (see the integrator's `watch`).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Watch {
-    /// Above it the watch speaks.
+    /// Above it the watch speaks, and acts where the plan lets it.
     pub threshold: f64,
+    /// A step that is still above this one lies outside the plan: not less than `threshold`, and above what a fresh Jacobian leaves by the model's curvature.
+    pub outside: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -42,11 +42,11 @@ const SHARE: f64 = 0.1;
 const FRESH_FACTOR: f64 = 2.0;
 /// Seconds that all trials together may take, roughly.
 const PATIENCE: f64 = 20.0;
-/// The watch speaks above this part of a state's size, unless the tolerance is tighter or a fresh Jacobian leaves more.
+/// The watch speaks above this part of a state's size, unless the tolerance is tighter.
 const THRESHOLD: f64 = 1e-2;
 /// Where its threshold may lie.
 const THRESHOLDS: [f64; 2] = [1e-3, 1e-1];
-/// It lies this many times above what a fresh Jacobian leaves in 99 of 100 steps.
+/// A step is outside the plan where the watch finds this many times more than a fresh Jacobian leaves in 99 of 100 steps.
 const ABOVE_FRESH: f64 = 2.0;
 
 struct Tried {
@@ -86,6 +86,7 @@ pub struct Judge<'a> {
     /// Errors of the fresh, fully implicit step, one for each run.
     fresh: Vec<Option<f64>>,
     threshold: f64,
+    outside: f64,
     pub warnings: Vec<String>,
 }
 
@@ -98,14 +99,26 @@ impl<'a> Judge<'a> {
     ) -> Judge<'a> {
         let (tried, fresh, warnings) = (Vec::new(), vec![None; runs.len()], Vec::new());
         let threshold = THRESHOLD.min(options.tolerance).clamp(THRESHOLDS[0], THRESHOLDS[1]);
-        Judge { problem, options, lab, runs, begin: Instant::now(), tried, fresh, threshold, warnings }
+        let outside = threshold;
+        Judge {
+            problem,
+            options,
+            lab,
+            runs,
+            begin: Instant::now(),
+            tried,
+            fresh,
+            threshold,
+            outside,
+            warnings,
+        }
     }
 
     /// Run the fresh, fully implicit step on every run: what the others are measured by, and what the watch must let pass.
     pub fn measure_fresh(&mut self, everything: &Candidate) {
         let draft = Draft::new(self.problem, &everything.mask);
         let policy = if draft.colours() == 0 { Policy::Frozen } else { Policy::Every };
-        let silent = Watch { threshold: f64::MAX };
+        let silent = Watch { threshold: f64::MAX, outside: f64::MAX };
         let plan = draft.plan(self.problem, Method::Lie, policy, Some(silent), None);
         let mut left: f64 = 0.0;
         let runs: Vec<&ReferenceRun> = self.runs.iter().collect();
@@ -118,7 +131,7 @@ impl<'a> Judge<'a> {
                 self.fresh[at] = largest(&errors(&run.trajectory, &simulated.trajectory));
             }
         }
-        self.threshold = threshold((ABOVE_FRESH * left).max(self.threshold));
+        self.outside = threshold((ABOVE_FRESH * left).max(self.threshold));
     }
 
     /// Policies that a mask is tried with, the preferred one first.
@@ -161,7 +174,7 @@ impl<'a> Judge<'a> {
                 for policy in self.policies(method, draft.colours(), all) {
                     let watch = match self.options.watch {
                         WatchMode::Off => None,
-                        _ => Some(Watch { threshold: self.threshold }),
+                        _ => Some(Watch { threshold: self.threshold, outside: self.outside }),
                     };
                     let falls_back = self.options.watch == WatchMode::Act && !self.options.force;
                     let fallback = (!candidate.mask.is_full() && falls_back).then(|| everything.fallback());
@@ -222,13 +235,13 @@ impl<'a> Judge<'a> {
             tried.candidate.warning.get_or_insert(format!("kept as asked for: {why}"));
         }
         let mut ran = self.run(&tried);
-        // Another method leaves a defect of another size: where the watch speaks in one of a hundred steps of the given run though it
-        // was heard, its threshold is too tight for this one.
+        // Another method leaves a defect of another size: where one of a hundred steps of the given run lies outside the plan though the watch
+        // was heard, what counts as outside is too tight for this one.
         if let (Ok((outcome, _)), Some(watch)) = (&ran, &mut tried.plan.watch) {
             let steps = self.runs.first().map_or(0, |run| run.steps);
             let wider = threshold(ABOVE_FRESH * outcome.simulated.defect);
-            if outcome.simulated.outside * 100 > steps && wider > watch.threshold {
-                watch.threshold = wider;
+            if outcome.simulated.outside * 100 > steps && wider > watch.outside {
+                watch.outside = wider;
                 ran = self.run(&tried);
             }
         }

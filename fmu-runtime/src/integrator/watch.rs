@@ -19,13 +19,14 @@ use super::{Integrator, usable};
 use crate::fault::Fault;
 use crate::method::WatchPoint;
 use crate::model::Model;
+use crate::plan::Watch;
 use crate::status::Status;
 
 impl<M: Model> Integrator<M> {
     /// Try a step of length `h` that ends at `end`, watched as the plan says.
     pub(super) fn step(&mut self, h: f64, end: f64) -> Result<(), Fault> {
         let tried = self.attempt(h, end, Renewal::ByPolicy);
-        let Some(threshold) = self.plan.watch.as_ref().map(|watch| watch.threshold) else {
+        let Some(Watch { threshold, outside }) = self.plan.watch else {
             return tried.map(|_| ());
         };
         if self.live.x.is_empty() {
@@ -51,9 +52,7 @@ impl<M: Model> Integrator<M> {
             self.live.use_solver(0);
             done?;
         }
-        if self.live.plan_defect > threshold {
-            self.live.outside_plan += 1;
-        }
+        self.live.outside_plan += u64::from(self.live.plan_defect > outside);
         // Infinite: the model cannot be evaluated where this step leads.
         match self.live.plan_defect.is_finite() {
             true => Ok(()),
