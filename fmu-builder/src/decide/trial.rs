@@ -43,7 +43,7 @@ const FRESH_FACTOR: f64 = 2.0;
 /// Seconds that all trials together may take, roughly.
 const PATIENCE: f64 = 20.0;
 /// The watch speaks above this part of a state's size, unless the tolerance is tighter.
-const THRESHOLD: f64 = 1e-2;
+const THRESHOLD: f64 = 3e-3;
 /// Where its threshold may lie.
 const THRESHOLDS: [f64; 2] = [1e-3, 1e-1];
 /// A step is outside the plan where the watch finds this many times more than a fresh Jacobian leaves in 99 of 100 steps.

@@ -51,6 +51,8 @@ pub struct Live {
     pub events: u64,
     /// Internal steps that ended with an event put off to the next.
     pub carried_events: u64,
+    /// What steps have missed since A was taken: the sum of the watch's e.
+    pub(crate) drift: Vec<f64>,
     /// The watch's last value, and in how many steps it spoke and the step was mended, or could not be.
     pub plan_defect: f64,
     pub renewals: u64,
@@ -79,6 +81,7 @@ impl Live {
             d: vector(),
             d_before: vector(),
             derivatives: vector(),
+            drift: vector(),
             z: vec![0.0; plan.events.indicators as usize],
             jacobian: vec![0.0; solvers.iter().map(|solver| solver.entries).max().unwrap_or(0)],
             scales: plan.states.nominals.clone(),
@@ -116,8 +119,17 @@ impl Live {
     /// Both belong to the same plan, as far as sizes tell.
     pub(crate) fn fits(&self, other: &Live) -> bool {
         let sizes = |live: &Live| {
-            [&live.x, &live.d, &live.d_before, &live.derivatives, &live.z, &live.jacobian, &live.scales]
-                .map(Vec::len)
+            [
+                &live.x,
+                &live.d,
+                &live.d_before,
+                &live.derivatives,
+                &live.drift,
+                &live.z,
+                &live.jacobian,
+                &live.scales,
+            ]
+            .map(Vec::len)
         };
         sizes(self) == sizes(other)
             && self.solver < other.balance.len()

@@ -11,7 +11,10 @@
 //! entries are missing from it, or when parameters differ from those of the study. It costs a product and a solution. For linearly implicit Euler
 //! h A d = d - h f(x) makes it (I - h A)⁻¹ (h f(x + d) - d).
 //!
-//! Under the policy `watched` a step whose e exceeds the plan's threshold is done again with a Jacobian renewed at its start, and A is kept from there on. Where
+//! Steps add up: an A that is always wrong the same way misses little in each step and much in a second. So e is summed, with its sign, since A was taken; what
+//! is compared with the threshold is the largest element of that sum relative to the states' sizes. At rest nothing is added.
+//!
+//! Under the policy `watched` a step whose sum exceeds the plan's threshold is done again with a Jacobian renewed at its start, and A is kept from there on. Where
 //! entries were dropped and e is still beyond, that one step is done with the plan's fallback, which has them all.
 
 use super::step::{Renewal, bad_derivative};
@@ -33,7 +36,7 @@ impl<M: Model> Integrator<M> {
             return tried.map(|_| ());
         }
         let (defect, renewed) = match tried {
-            Ok(renewed) => (self.defect(h, end)?, renewed),
+            Ok(renewed) => (self.defect(h, end, renewed)?, renewed),
             // With an old A a step may go astray; with a fresh one it may not.
             Err(fault) if self.is_watched() && fault.may_be_the_matrix() => (f64::INFINITY, false),
             Err(fault) => return Err(fault),
@@ -52,7 +55,10 @@ impl<M: Model> Integrator<M> {
             self.live.use_solver(0);
             done?;
         }
-        self.live.outside_plan += u64::from(self.live.plan_defect > outside);
+        if self.live.plan_defect > outside {
+            self.live.outside_plan += 1;
+            self.live.drift.fill(0.0); // told: what follows is told anew
+        }
         // Infinite: the model cannot be evaluated where this step leads.
         match self.live.plan_defect.is_finite() {
             true => Ok(()),
@@ -67,13 +73,14 @@ impl<M: Model> Integrator<M> {
     /// The step once more with a Jacobian renewed at its start.
     fn do_again(&mut self, h: f64, end: f64) -> Result<(), Fault> {
         self.attempt(h, end, Renewal::Everything)?;
-        self.live.plan_defect = self.defect(h, end)?;
+        self.live.plan_defect = self.defect(h, end, true)?;
         self.live.renewals += 1;
         Ok(())
     }
 
-    /// The largest |e| relative to the states' sizes; infinite where f is no number or the model refuses to be evaluated.
-    fn defect(&mut self, h: f64, end: f64) -> Result<f64, Fault> {
+    /// The largest sum of e since A was taken, relative to the states' sizes; infinite where f is no number or the model refuses to be evaluated.
+    /// `renewed`: A was taken in this step.
+    fn defect(&mut self, h: f64, end: f64, renewed: bool) -> Result<f64, Fault> {
         let Integrator { model, live, work, tableau, solvers, .. } = self;
         let solver = &mut solvers[live.solver];
         if work.euler_only {
@@ -110,8 +117,11 @@ impl<M: Model> Integrator<M> {
         }
         solver.factors[tableau.stages[last].factors].solve(&mut work.e);
         let (mut largest, mut sound) = (0.0, true);
-        for (state, (e, inverse)) in work.e.iter().zip(&work.inverse_sizes).enumerate() {
-            let size = e.abs() * inverse;
+        let kept = f64::from(u8::from(!renewed));
+        let sums = live.drift.iter_mut().zip(&work.e).zip(&work.inverse_sizes);
+        for (state, ((sum, e), inverse)) in sums.enumerate() {
+            *sum = kept * *sum + e;
+            let size = sum.abs() * inverse;
             sound &= size < f64::INFINITY; // false for NaN
             if size > largest {
                 (largest, work.worst_state) = (size, state as u32);

@@ -195,3 +195,33 @@ fn outputs_that_wait_for_an_evaluation_get_it() {
         assert_eq!(with, integrator.model.evaluations - before + 10 * more);
     }
 }
+
+/// dx/dt = u - friction, the friction steep at rest and flat in motion: an A from standstill makes every step of the run-up too short by the same little part. No single step misses
+/// much; their sum does, and A is renewed early in the run-up. (W = 7 there: e is a seventh of what is missed.)
+#[test]
+fn small_defects_add_up() {
+    struct Friction;
+    impl Equations for Friction {
+        fn start(&self) -> Vec<f64> {
+            vec![0.0]
+        }
+        fn derivatives(&self, _: f64, x: &[f64], u: f64, dx: &mut [f64]) {
+            dx[0] = u - 6.0 * (x[0] / 1e-3).tanh();
+        }
+    }
+    let run_up = |policy: Policy| {
+        let mut plan = watched(plan(1, Method::Lie, 1e-3, policy), 2e-3);
+        plan.states.sizes = vec![20.0];
+        let mut integrator = start(plan, Friction);
+        integrator.model.u = 26.0;
+        integrator.live.inputs_changed = true;
+        run(&mut integrator, 1000);
+        integrator
+    };
+    let (fresh, watched, frozen) = (run_up(Policy::Every), run_up(Policy::Watched), run_up(Policy::Frozen));
+    assert!((fresh.live.x[0] - 20.0).abs() < 0.1, "{}", fresh.live.x[0]);
+    assert!((watched.live.x[0] - 20.0).abs() < 0.3, "{}", watched.live.x[0]);
+    assert!(watched.live.renewals < 30 && watched.live.outside_plan == 0);
+    // Only told: far off, and not silent.
+    assert!(frozen.live.x[0] < 10.0 && frozen.live.outside_plan > 0, "{}", frozen.live.x[0]);
+}
