@@ -178,7 +178,7 @@ impl<'a> Judge<'a> {
                     };
                     let falls_back = self.options.watch == WatchMode::Act && !self.options.force;
                     let fallback = (!candidate.mask.is_full() && falls_back).then(|| everything.fallback());
-                    let whole = draft.plan(self.problem, method, policy, watch.clone(), fallback);
+                    let whole = draft.plan(self.problem, method, policy, watch, fallback);
                     // With all that helps at run time, as far as there is room for it.
                     let variants = [
                         whole.clone(),

@@ -297,16 +297,17 @@ fn transformed(given: &Transformed) -> Tableau {
     }
 }
 
-/// The inverse of a lower triangular matrix given by rows.
+/// The inverse of a lower triangular matrix given by rows, by rows: row i of it is (e_i - Σ_{k<i} a_ik row_k) / a_ii.
 fn invert_lower(rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
-    let s = rows.len();
-    let mut inverse = vec![vec![0.0; s]; s];
-    for i in 0..s {
-        inverse[i][i] = 1.0 / rows[i][i];
-        for j in 0..i {
-            let sum: f64 = (j..i).map(|k| rows[i][k] * inverse[k][j]).sum();
-            inverse[i][j] = -sum / rows[i][i];
+    let mut inverse: Vec<Vec<f64>> = Vec::with_capacity(rows.len());
+    for (i, row) in rows.iter().enumerate() {
+        let mut own = vec![0.0; rows.len()];
+        own[i] = 1.0;
+        for (a, before) in row.iter().zip(&inverse) {
+            own.iter_mut().zip(before).for_each(|(own, before)| *own -= a * before);
         }
+        own.iter_mut().for_each(|own| *own /= row[i]);
+        inverse.push(own);
     }
     inverse
 }

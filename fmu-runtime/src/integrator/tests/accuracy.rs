@@ -120,6 +120,7 @@ fn ros34pw2_fulfils_the_order_conditions() {
 }
 
 /// α, Γ and b of the printed form: u = Γ k, nodes = α Γ⁻¹, couplings = δ - γ Γ⁻¹, weights = b Γ⁻¹. The Euler step in front is left out.
+#[allow(clippy::needless_range_loop)] // indices as in the formulas
 fn printed(tableau: &Tableau) -> (Vec<Vec<f64>>, Vec<Vec<f64>>, Vec<f64>) {
     let (s, gamma) = (tableau.stages.len() - 1, tableau.gammas[1]);
     // Γ⁻¹ by rows, then Γ by forward substitution.

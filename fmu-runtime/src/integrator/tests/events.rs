@@ -70,7 +70,7 @@ fn an_impact_is_located_within_the_step() {
         }
         fn event(&mut self, _: f64, x: &mut [f64], info: &mut EventInfo) {
             if x[0] <= 0.0 && x[1] < 0.0 {
-                x[1] = -0.7 * x[1];
+                x[1] *= -0.7;
                 info.states_changed = true;
             }
         }
