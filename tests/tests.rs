@@ -6,6 +6,9 @@ mod util;
 
 /// Error and order of convergence against solutions that are known.
 mod accuracy;
+/// Models that break while they run: what the builder says, what the runtime does.
+#[cfg(target_os = "linux")]
+mod broken;
 /// Partitions, budgets, refusals of unstable wishes.
 mod choice;
 /// The archive and the description that are written, `--json`, exit codes.

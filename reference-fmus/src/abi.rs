@@ -13,6 +13,7 @@
 
 use crate::instance::{Instance, Outcome, Snapshot};
 use crate::model::Oddity;
+use crate::models::broken::{Broken, Fault};
 use crate::strict::Strict;
 use fmi2_types::{Callbacks, EventInfo, Kind, Status};
 use std::ffi::{CStr, CString, c_char, c_int};
@@ -152,7 +153,7 @@ pub unsafe extern "C" fn fmi2Instantiate(
     name: *const c_char,
     fmu_type: c_int,
     guid: *const c_char,
-    _resources: *const c_char,
+    resources: *const c_char,
     callbacks: *const Callbacks,
     _visible: c_int,
     _logging: c_int,
@@ -163,7 +164,14 @@ pub unsafe extern "C" fn fmi2Instantiate(
     let log = Log { callbacks: *callbacks, name: CString::new(name.as_ref()).unwrap_or_default() };
     let made = catch_unwind(|| match () {
         _ if name.is_empty() => Err("the instance has no name".to_owned()),
-        _ if fmu_type == Kind::ModelExchange as c_int => Instance::new(&guid),
+        _ if fmu_type == Kind::ModelExchange as c_int => {
+            let instance = Instance::new(&guid)?;
+            if instance.oddity() == Oddity::Broken(Fault::NeedsResources) {
+                // SAFETY: null or a C string, by FMI's contract.
+                Broken::find_resource(&unsafe { text(resources) })?;
+            }
+            Ok(instance)
+        }
         _ => Err("this FMU is for Model Exchange only".to_owned()),
     });
     match made.unwrap_or_else(|_| Err("internal error".into())) {
@@ -505,8 +513,12 @@ pub unsafe extern "C" fn fmi2SetContinuousStates(c: *mut Component, x: *const f6
 }
 
 #[cfg_attr(feature = "export", unsafe(no_mangle))]
-pub unsafe extern "C" fn fmi2GetDerivatives(c: *mut Component, dx: *mut f64, n: usize) -> Status {
+pub unsafe extern "C-unwind" fn fmi2GetDerivatives(c: *mut Component, dx: *mut f64, n: usize) -> Status {
+    // SAFETY: null or valid, by FMI's contract; `dx` has `n` elements, which some faults disregard.
     unsafe {
+        if let Some((Oddity::Broken(fault), true)) = c.as_ref().map(|it| it.instance.breaks_now()) {
+            break_down(fault, dx, n);
+        }
         run("fmi2GetDerivatives", c, |it| {
             if it.oddity() == Oddity::WritesBeyond {
                 dx.add(n).write(0.0);
@@ -533,6 +545,41 @@ pub unsafe extern "C" fn fmi2GetNominalsOfContinuousStates(
     n: usize,
 ) -> Status {
     unsafe { run("fmi2GetNominalsOfContinuousStates", c, |it| it.get_nominals(slice_mut(nominals, n)?)) }
+}
+
+// Faults
+
+unsafe extern "C" {
+    fn fesetround(mode: c_int) -> c_int;
+    fn setlocale(category: c_int, locale: *const c_char) -> *mut c_char;
+    #[cfg(unix)]
+    fn sigfillset(set: *mut [u64; 16]) -> c_int;
+    #[cfg(unix)]
+    fn pthread_sigmask(how: c_int, set: *const [u64; 16], old: *mut [u64; 16]) -> c_int;
+}
+
+/// What the models `broken:*` do to the process around them, where it takes more than equations.
+unsafe fn break_down(fault: Fault, dx: *mut f64, n: usize) {
+    // SAFETY: functions of the C library as it declares them; what is broken is broken on purpose.
+    unsafe {
+        match fault {
+            Fault::WritesBeyond => dx.add(n).write(1e300),
+            Fault::Rounding => {
+                fesetround(if cfg!(target_arch = "x86_64") { 0x800 } else { 0x40_0000 });
+            }
+            Fault::Locale => {
+                setlocale(6, c"C.UTF-8".as_ptr());
+            }
+            #[cfg(unix)]
+            Fault::Signals => {
+                let mut all = [0; 16];
+                sigfillset(&mut all);
+                pthread_sigmask(0, &all, std::ptr::null_mut());
+            }
+            Fault::Throws => std::panic::resume_unwind(Box::new("thrown by the model")),
+            _ => {}
+        }
+    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 use crate::Reference;
 use crate::dual::Dual;
 use crate::model::{Event, Model, Oddity, Values};
+use crate::models::broken::Fault;
 use crate::models::counting::COUNTED;
 use crate::xml::{Description, Type, Variable};
 use std::collections::BTreeSet;
@@ -80,6 +81,7 @@ impl Instance {
         };
         let start = start_values(&description);
         let dual = if description.directional { start.real.len() } else { 0 };
+        let nan = model.oddity() == Oddity::Broken(Fault::NanNominal);
         let nominals = description.variables.iter().filter(|v| is_state(&description, v));
         Ok(Instance {
             oddity: model.oddity(),
@@ -90,7 +92,7 @@ impl Instance {
             stale: true,
             iterating: false,
             rights: rights(&description),
-            nominals: nominals.map(|v| v.nominal.unwrap_or(1.0)).collect(),
+            nominals: nominals.map(|v| if nan { f64::NAN } else { v.nominal.unwrap_or(1.0) }).collect(),
             dual: vec![Dual::default(); dual],
             strings: vec![CString::default(); start.string.len()],
             start,
@@ -101,6 +103,11 @@ impl Instance {
 
     pub fn oddity(&self) -> Oddity {
         self.oddity
+    }
+
+    /// The model's oddity, and whether it is time for it.
+    pub fn breaks_now(&self) -> (Oddity, bool) {
+        (self.oddity, self.v.time() >= crate::models::broken::TIME)
     }
 
     /// Count or print a call, if the model is an instrument.

@@ -21,7 +21,7 @@ pub mod strict;
 pub mod xml;
 
 use model::{Model, Oddity};
-use models::{heat_rod, misbehaving};
+use models::{broken, heat_rod, misbehaving};
 use std::fmt;
 
 /// The models that users see, in teaching order. `heat-rod` takes a size: `heat-rod:100`.
@@ -49,6 +49,10 @@ pub fn find(name: &str) -> Result<Reference, Error> {
             Ok(cells) if (heat_rod::SMALLEST..=heat_rod::LARGEST).contains(&cells) => cells,
             _ => return Err(Error::BadSize { size: text.to_owned() }),
         },
+        (Source::Broken, Some(fault)) => match broken::FAULTS.iter().position(|(name, _)| *name == fault) {
+            Some(index) => index,
+            None => return Err(Error::Unknown { name: name.to_owned() }),
+        },
         (_, None) => 0,
         (_, Some(_)) => return Err(Error::NoSize { name: base.to_owned() }),
     };
@@ -60,7 +64,11 @@ pub fn files(name: &str) -> Result<Export, Error> {
     let reference = find(name)?;
     let xml = reference.xml();
     let identifier = xml::Description::read(&xml).identifier;
-    let files = vec![("modelDescription.xml".to_owned(), xml.into_bytes())];
+    let mut files = vec![("modelDescription.xml".to_owned(), xml.into_bytes())];
+    if reference.model().oddity() == Oddity::Broken(broken::Fault::NeedsResources) {
+        let (path, content) = broken::RESOURCE;
+        files.push((path.to_owned(), content.into()));
+    }
     Ok(Export { identifier, files })
 }
 
@@ -102,6 +110,7 @@ impl Reference {
         match self.entry.source {
             Source::File(xml) => xml.to_owned(),
             Source::HeatRod => heat_rod::HeatRod { cells: self.size }.description(),
+            Source::Broken => broken::Broken { index: self.size }.description(),
             Source::Robot => models::robot::Robot::description(),
             Source::Arm => models::arm::Arm::description(),
             Source::ManyIndicators => models::many_indicators::ManyIndicators::description(),
@@ -163,6 +172,7 @@ struct Entry {
 #[derive(Clone, Copy)]
 enum Source {
     File(&'static str),
+    Broken,
     HeatRod,
     Robot,
     Arm,
@@ -218,6 +228,12 @@ static ENTRIES: &[Entry] = &[
     },
     entry!("counting", models::counting::Counting, false),
     entry!("strict", models::strict::Strict, false),
+    Entry {
+        name: "broken",
+        source: Source::Broken,
+        make: |index| Box::new(broken::Broken { index }),
+        shown: false,
+    },
     entry!("bad-instantiate", decay(Oddity::RefusesToStart), false),
     entry!("bad-init", misbehaving::Decay { oddity: Oddity::None, initial_equations_solvable: false }, false),
     entry!("crash", decay(Oddity::Crashes), false),

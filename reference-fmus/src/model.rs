@@ -43,6 +43,8 @@ pub enum Oddity {
     Prints,
     /// Holds its importer to FMI's state machine.
     Strict,
+    /// Breaks during the simulation.
+    Broken(crate::models::broken::Fault),
     /// fmi2Instantiate returns NULL.
     RefusesToStart,
     /// Writes through a null pointer in fmi2EnterInitializationMode.
