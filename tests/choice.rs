@@ -51,11 +51,11 @@ fn the_spring_pendulum_gets_its_symplectic_pair() {
     }
 }
 
-/// Where Euler misses the tolerance a method of second order is taken, with two evaluations: the pendulum at 10 ms within 0.2 %.
+/// Where Euler misses the tolerance a method of second order is taken, with two evaluations and a Jacobian renewed now and then: the pendulum at 10 ms within 0.2 %.
 #[test]
 fn the_method_follows_from_the_tolerance() {
     let auto = decided("spring-pendulum", "--step 0.01");
-    assert!(number(&auto, "order") >= 2.0 && number(&auto, "evaluations_per_step") <= 2.1, "{auto}");
+    assert!(number(&auto, "order") >= 2.0 && number(&auto, "evaluations_per_step") <= 2.25, "{auto}");
     assert!(number(&auto, "error") <= 0.002, "{auto}");
     let loose = decided("spring-pendulum", "--step 0.001 --tolerance 0.2");
     assert!(number(&loose, "evaluations_per_step") <= number(&auto, "evaluations_per_step"), "{loose}");

@@ -136,7 +136,8 @@ fn drive(host: &Path, exported: &Exported, steps: usize, h: f64, name: &str) -> 
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
-    assert!(said.is_empty(), "{said}");
+    // A ball that bounces ever faster has events put off, and says so once.
+    assert!(said.lines().all(|line| line.contains("the rest wait for the next step")), "{said}");
     let line = String::from_utf8(output.stdout).unwrap();
     let words: Vec<&str> = line.split_whitespace().collect();
     let count = |i: usize| words[i].parse().unwrap();

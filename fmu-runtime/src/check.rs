@@ -33,7 +33,7 @@ impl Plan {
             format!("step.method {} needs a Jacobian that is fresh in every step", step.method.name())
         })?;
         need(step.limit > 0.0, || format!("step.limit = {} is not a positive number", step.limit))?;
-        if let Some(Watch { threshold, outside }) = self.watch {
+        if let Some(Watch { threshold, outside, .. }) = self.watch {
             need(threshold > 0.0 && outside >= threshold, || {
                 format!("watch.threshold = {threshold} and watch.outside = {outside} do not ascend from 0")
             })?;

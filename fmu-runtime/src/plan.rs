@@ -77,6 +77,8 @@ pub struct Watch {
     pub threshold: f64,
     /// A step that is still above this one lies outside the plan: not less than `threshold`, and above what a fresh Jacobian leaves by the model's curvature.
     pub outside: f64,
+    /// Defects are summed since A was taken. Not where entries were dropped: what explicit rows leave in each step is the method's own error.
+    pub sums: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -118,7 +118,7 @@ impl<'a> Judge<'a> {
     pub fn measure_fresh(&mut self, everything: &Candidate) {
         let draft = Draft::new(self.problem, &everything.mask);
         let policy = if draft.colours() == 0 { Policy::Frozen } else { Policy::Every };
-        let silent = Watch { threshold: f64::MAX, outside: f64::MAX };
+        let silent = Watch { threshold: f64::MAX, outside: f64::MAX, sums: true };
         let plan = draft.plan(self.problem, Method::Lie, policy, Some(silent), None);
         let mut left: f64 = 0.0;
         let runs: Vec<&ReferenceRun> = self.runs.iter().collect();
@@ -174,7 +174,11 @@ impl<'a> Judge<'a> {
                 for policy in self.policies(method, draft.colours(), all) {
                     let watch = match self.options.watch {
                         WatchMode::Off => None,
-                        _ => Some(Watch { threshold: self.threshold, outside: self.outside }),
+                        _ if candidate.mask.is_full() => {
+                            Some(Watch { threshold: self.threshold, outside: self.outside, sums: true })
+                        }
+                        // What explicit rows leave is the method's own error: only what is far beyond it counts.
+                        _ => Some(Watch { threshold: THRESHOLDS[1], outside: THRESHOLDS[1], sums: false }),
                     };
                     let falls_back = self.options.watch == WatchMode::Act && !self.options.force;
                     let fallback = (!candidate.mask.is_full() && falls_back).then(|| everything.fallback());

@@ -29,7 +29,7 @@ impl<M: Model> Integrator<M> {
     /// Try a step of length `h` that ends at `end`, watched as the plan says.
     pub(super) fn step(&mut self, h: f64, end: f64) -> Result<(), Fault> {
         let tried = self.attempt(h, end, Renewal::ByPolicy);
-        let Some(Watch { threshold, outside }) = self.plan.watch else {
+        let Some(Watch { threshold, outside, .. }) = self.plan.watch else {
             return tried.map(|_| ());
         };
         if self.live.x.is_empty() {
@@ -81,7 +81,7 @@ impl<M: Model> Integrator<M> {
     /// The largest sum of e since A was taken, relative to the states' sizes; infinite where f is no number or the model refuses to be evaluated.
     /// `renewed`: A was taken in this step.
     fn defect(&mut self, h: f64, end: f64, renewed: bool) -> Result<f64, Fault> {
-        let Integrator { model, live, work, tableau, solvers, .. } = self;
+        let Integrator { plan, model, live, work, tableau, solvers, .. } = self;
         let solver = &mut solvers[live.solver];
         if work.euler_only {
             return Ok(f64::MAX);
@@ -117,7 +117,8 @@ impl<M: Model> Integrator<M> {
         }
         solver.factors[tableau.stages[last].factors].solve(&mut work.e);
         let (mut largest, mut sound) = (0.0, true);
-        let kept = f64::from(u8::from(!renewed));
+        let sums = plan.watch.is_some_and(|watch| watch.sums) && !renewed;
+        let kept = f64::from(u8::from(sums));
         let sums = live.drift.iter_mut().zip(&work.e).zip(&work.inverse_sizes);
         for (state, ((sum, e), inverse)) in sums.enumerate() {
             *sum = kept * *sum + e;

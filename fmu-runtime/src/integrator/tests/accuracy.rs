@@ -189,7 +189,7 @@ fn a_stage_without_numbers_leaves_the_euler_step() {
         }
     }
     let mut plan = plan(1, Method::Ros2, 0.2, Policy::Every);
-    plan.watch = Some(crate::plan::Watch { threshold: 1e9, outside: 1e9 });
+    plan.watch = Some(crate::plan::Watch { threshold: 1e9, outside: 1e9, sums: true });
     let mut integrator = start(plan, Root);
     run(&mut integrator, 1);
     // f(1) = -31, J = -30.5.

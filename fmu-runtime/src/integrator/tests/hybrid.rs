@@ -67,7 +67,7 @@ fn make(relay: &Relay, method: Method, policy: Policy, h: f64) -> Integrator<Hos
     plan.events.indicators = 1;
     plan.step.limit = 1e-2;
     plan.model.time_invariant = true;
-    plan.watch = Some(Watch { threshold: 1e-2, outside: 1e-2 });
+    plan.watch = Some(Watch { threshold: 1e-2, outside: 1e-2, sums: true });
     start(plan, relay.clone())
 }
 

@@ -29,7 +29,7 @@ impl Equations for Linear {
 }
 
 fn watched(mut plan: Plan, threshold: f64) -> Plan {
-    plan.watch = Some(Watch { threshold, outside: threshold });
+    plan.watch = Some(Watch { threshold, outside: threshold, sums: true });
     plan.model.time_invariant = true;
     plan
 }
@@ -182,7 +182,7 @@ fn a_step_beyond_the_threshold_takes_the_fallback() {
 fn outputs_that_wait_for_an_evaluation_get_it() {
     for (threshold, more) in [(None, 1), (Some(1.0), 0)] {
         let mut plan = plan(2, Method::Lie, 0.01, Policy::Frozen);
-        plan.watch = threshold.map(|threshold| Watch { threshold, outside: threshold });
+        plan.watch = threshold.map(|threshold| Watch { threshold, outside: threshold, sums: true });
         plan.model.outputs_need_evaluation = true;
         let mut integrator = start(plan.clone(), Linear);
         let before = integrator.model.evaluations;
