@@ -133,13 +133,13 @@ fn a_budget_is_kept_or_refused() {
 /// "small non-zero elements that originate from errors in the solution of the equation systems" (6.4).
 #[test]
 fn the_robot_is_sparsed() {
-    let sparsed = decided("robot", "--step 1ms --explore none --method lie --rho 1");
+    let sparsed = decided("robot", "--step 1ms --explore none --method lie --rho 1 --tolerance 0.06");
     let full = &sparsed["fully_implicit"];
     assert_eq!(number(full, "evaluations_per_step"), 25.0);
     for key in ["kept_nonzeros", "factor_nonzeros"] {
-        assert!(1.5 * number(&sparsed, key) <= number(full, key), "{key}: {} of {}", sparsed[key], full[key]);
+        assert!(4.6 * number(&sparsed, key) <= number(full, key), "{key}: {} of {}", sparsed[key], full[key]);
     }
-    assert!(number(&sparsed, "error") <= 0.01 && sparsed["stable"] == true, "{sparsed}");
+    assert!(number(&sparsed, "error") <= 0.06 && sparsed["stable"] == true, "{sparsed}");
 }
 
 /// A rod is tridiagonal: no tears, three colours at most, operations that grow with its length.
