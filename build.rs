@@ -23,7 +23,7 @@ fn main() {
     let root = PathBuf::from(env("CARGO_MANIFEST_DIR"));
     let out = PathBuf::from(env("OUT_DIR"));
     for folder in [
-        "fmi2-types",
+        "fmu-runtime/fmi2-types",
         "fmu-runtime/src",
         "fmu-runtime/Cargo.toml",
         "reference-fmus",
@@ -62,8 +62,8 @@ fn main() {
     };
     let bindings = cbindgen::Builder::new()
         .with_config(config)
-        .with_src(root.join("fmi2-types/src/status.rs"))
-        .with_src(root.join("fmi2-types/src/callbacks.rs"))
+        .with_src(root.join("fmu-runtime/fmi2-types/src/status.rs"))
+        .with_src(root.join("fmu-runtime/fmi2-types/src/callbacks.rs"))
         .with_src(root.join("fmu-runtime/src/ffi.rs"))
         .generate()
         .expect("the C header cannot be generated");

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 /// Every file with unsafe code, and why it needs it.
 const FILES: [(&str, &str); 11] = [
-    ("fmi2-types/src/callbacks.rs", "the C types of FMI"),
     ("fmu-builder/src/worker/load.rs", "a foreign library is loaded, in a process of its own"),
+    ("fmu-runtime/fmi2-types/src/callbacks.rs", "the C types of FMI"),
     ("fmu-runtime/src/ffi.rs", "the C functions that importers call"),
     ("fmu-runtime/src/fmi/fmi2.rs", "the C functions of the model inside"),
     ("fmu-runtime/src/fmi/loader.rs", "its library is loaded"),
