@@ -26,7 +26,9 @@ impl Place {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fmu-build"));
+        // A shell that starts the tests in the background ignores signals for all that it starts.
+        let mut command = Command::new("env");
+        command.args(["--default-signal=INT,TERM,HUP", env!("CARGO_BIN_EXE_fmu-build")]);
         command.args(arguments).current_dir(self.files.path()).env("TMPDIR", self.scratch.path());
         command
     }
