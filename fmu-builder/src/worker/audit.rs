@@ -199,7 +199,7 @@ mod tests {
         });
         assert!(writing.writes >= CALLS && writing.written_bytes >= 5 * CALLS, "{writing:?}");
         let said = writing.faults();
-        assert!(said.iter().any(|fault| fault.starts_with("writes to files or the terminal 1.")), "{said:?}");
+        assert!(said.iter().any(|fault| fault.starts_with("writes to files or the terminal ")), "{said:?}");
 
         let waiting = watch("f", |k| {
             if k.is_multiple_of(10) {
@@ -207,7 +207,8 @@ mod tests {
             }
             0
         });
-        assert!(waiting.waits >= CALLS / 10, "{waiting:?}");
+        // Every tenth call sleeps; what reading the counters waited is taken off.
+        assert!(waiting.waits >= CALLS / 20, "{waiting:?}");
         // One mapping that the heap cannot have at hand, so large is it; each call touches the next pages of it.
         let part = 5 * PAGE as usize;
         let mut kept = vec![0u8; (CALLS + WARM_UP) as usize * part];
