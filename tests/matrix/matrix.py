@@ -133,15 +133,16 @@ class Subject:
             values[v.name] = min(value, float(v.max)) if v.max is not None else value
         return values
 
-    def array(self, table):
-        """The signals as FMPy and fmu-build read them: a repeated time is a jump."""
+    def array(self, table, late=0.0):
+        """The signals as FMPy and fmu-build read them: a repeated time is a jump. `late`: each comes later by this part of a step."""
         rows = []
         for k in range(self.steps):
             row = [table[v.name][k] for v in self.inputs]
+            at = (k + late) * self.step if k else 0.0
             if k and row != rows[-1][1:]:
-                rows.append([k * self.step] + rows[-1][1:])
+                rows.append([at] + rows[-1][1:])
             if not k or row != rows[-1][1:]:
-                rows.append([k * self.step] + row)
+                rows.append([at] + row)
         kinds = {"Real": np.float64, "Integer": np.int32, "Boolean": np.bool_}
         columns = [("time", np.float64)] + [(v.name, kinds[v.type]) for v in self.inputs]
         return np.array([tuple(row) for row in rows], dtype=columns)
@@ -154,10 +155,12 @@ class Subject:
                 print(",".join(repr(x.item()).lower() if isinstance(x, np.bool_) else repr(x.item()) for x in row), file=out)
 
     def reference(self, table, parameters):
+        # In a co-simulation outputs are read, and the model's own samples are taken, before the new inputs of that instant are set.
+        signals = self.array(table, late=1e-6) if self.inputs else None
         result = simulate_fmu(
             str(self.fmu), validate=False, fmi_type="ModelExchange", solver="CVode",
             relative_tolerance=REFERENCE_TOLERANCE, start_time=0.0, stop_time=self.steps * self.step,
-            output_interval=self.step, input=self.array(table) if self.inputs else None,
+            output_interval=self.step, input=signals,
             start_values=parameters, output=self.outputs, record_events=False, timeout=300)
         return np.array([[row[name] for name in self.outputs] for row in result], dtype=float)
 

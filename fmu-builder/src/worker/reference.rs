@@ -17,6 +17,9 @@ const COLUMNS: usize = 8;
 /// Halvings to locate a state event: beyond the precision of a time.
 const HALVINGS: usize = 50;
 
+/// A jump of the inputs this near to a point, in parts of the way to it, is at that point: files say 0.3 where 3 · 0.1 is another number.
+pub const ROUNDING: f64 = 1e-9;
+
 pub struct Reference {
     differentiator: Differentiator,
     factors: Factors,
@@ -88,9 +91,19 @@ impl Reference {
         })
     }
 
-    /// Integrate to `target`, through every event on the way.
+    /// Integrate to `target`, through every event on the way. A jump of the inputs at `target` itself is left to the next call: what is read there
+    /// is what an importer reads after a step, before it sets new inputs.
     pub fn advance(&mut self, session: &mut Session, target: f64) -> Result<(), Halt> {
+        let near = ROUNDING * (target - session.time);
+        let nearest = session.signals.as_ref().and_then(|signals| {
+            let first = signals.events.partition_point(|&event| event < target - near);
+            signals.events.get(first).copied().filter(|&event| event <= target + near)
+        });
+        let target = nearest.unwrap_or(target);
         while session.time < target {
+            if session.jump_due {
+                self.take_jump(session)?;
+            }
             if Instant::now() > self.deadline {
                 return Err(Halt::OutOfTime);
             }
@@ -116,15 +129,21 @@ impl Reference {
                 self.step(session, limit, jump)?
             };
             let asked = session.completed_step()?;
-            let jumped = jump && session.time >= limit;
-            let own = located || asked || session.time >= session.next_event;
-            if own || jumped {
-                let changed = |signals: &Signals| signals.changes.contains(&limit);
-                self.regime += u64::from(own || session.signals.as_ref().is_some_and(changed));
+            session.jump_due = jump && session.time >= limit;
+            // The model's own events come first, as in a co-simulation: they belong to the step that ends here.
+            if located || asked || session.time >= session.next_event {
+                self.regime += 1;
                 self.event(session)?;
             }
         }
         Ok(())
+    }
+
+    fn take_jump(&mut self, session: &mut Session) -> Result<(), Halt> {
+        session.jump_due = false;
+        let changed = |signals: &Signals| signals.changes.contains(&session.time);
+        self.regime += u64::from(session.signals.as_ref().is_some_and(changed));
+        self.event(session)
     }
 
     fn event(&mut self, session: &mut Session) -> Result<(), Halt> {

@@ -20,6 +20,8 @@ pub struct Session {
     pub log: Arc<Log>,
     pub signals: Option<Signals>,
     pub time: f64,
+    /// Inputs jump at `time`, and the jump is not taken yet: their values before it count. An importer sets inputs after the step that ends there.
+    pub jump_due: bool,
     pub x: Vec<f64>,
     pub z: Vec<f64>,
     pub next_event: f64,
@@ -144,6 +146,7 @@ impl Session {
             log,
             signals,
             time: experiment.start,
+            jump_due: false,
             x: vec![0.0; subject.plan.states.names.len()],
             z: vec![0.0; subject.plan.events.indicators as usize],
             next_event: f64::INFINITY,
@@ -164,7 +167,12 @@ impl Session {
     pub fn event(&mut self) -> Result<(), String> {
         expect(self.inner.enter_event_mode(), "fmi2EnterEventMode", &self.log)?;
         if let Some(signals) = &mut self.signals {
-            expect(signals.apply_all(&mut self.inner, self.time), "fmi2SetReal (of an input)", &self.log)?;
+            // Before a jump the held ones are what they were.
+            let status = match self.jump_due {
+                true => signals.apply_continuous(&mut self.inner, self.time, true),
+                false => signals.apply_all(&mut self.inner, self.time),
+            };
+            expect(status, "fmi2SetReal (of an input)", &self.log)?;
         }
         self.settle()?;
         self.read_states()
@@ -224,6 +232,7 @@ impl Session {
 
     /// Put the FMU at (t, x) with the inputs of t; `before` takes the value before a jump at t.
     pub fn place(&mut self, time: f64, x: &[f64], before: bool) -> Status {
+        let before = before || self.jump_due && time == self.time;
         let mut status = self.inner.set_time(time);
         if let (true, Some(signals)) = (status.is_usable(), &mut self.signals) {
             status = signals.apply_continuous(&mut self.inner, time, before);
