@@ -61,3 +61,41 @@ fn columns_drive_inputs_and_tunable_parameters() {
     let message = refused(&input, &["--strict", "--inputs", table.to_str().unwrap()]);
     assert!(message.contains("speed") && message.contains("its inputs: u, T_load"), "{message}");
 }
+
+/// Inputs are set after the step that ends there: the accurate solution is read before a jump at the same point, and a sample of the model's own at that
+/// instant sees the old value. The outputs of `all-types` are its inputs, with no state between: their error is exactly 0. The controller samples every
+/// 10 ms, and its inputs jump on the same points: read behind the jump, or sampled behind it, it was off by 17 %.
+#[test]
+fn jumps_of_inputs_come_after_the_step_that_ends_there() {
+    let direct = summary("all-types", "");
+    assert!(direct["explored"]["scenarios"].as_u64().unwrap() > 0, "{direct}");
+    assert_eq!(direct["explored"]["error"], 0.0, "{direct}");
+    let sampled = summary("sampled-controller", "");
+    let error = sampled["explored"]["error"].as_f64().unwrap();
+    assert!(error < 1e-3, "{error}");
+}
+
+/// A file says 0.3 where the third step of 0.1 ends at 0.30000000000000004: the jump is at that point, neither a step early nor late.
+#[test]
+fn a_jump_at_a_communication_point_is_at_that_point() {
+    let folder = TempDir::new().unwrap();
+    let (input, output) = (example("all-types", folder.path()), folder.path().join("out.fmu"));
+    let table = folder.path().join("u.csv");
+    std::fs::write(&table, "time,u\n0,1\n0.3,1\n0.3,5\n0.7,5\n0.7,2\n1,2\n").unwrap();
+    let options = format!("--step 0.1 --stop 1 --inputs {} --explore none", table.display());
+    let summary = build_file(&input, &output, &options);
+    assert_eq!(summary["error"], 0.0, "{}", summary["errors"]);
+}
+
+/// The Lorenz attractor (Lyapunov exponent 0.906/s) over 40 s: errors of 1e-6 grow by e^36. That is said, and no shorter step is advised.
+/// Over 5 s the growth is e^4.5: nothing is said.
+#[test]
+fn chaos_is_recognised() {
+    let long = summary("lorenz", "--explore none");
+    let said = warnings(&long);
+    assert!(said[0].contains("two accurate solutions of this run lie"), "{said:?}");
+    assert!(long["reference_error"].as_f64().unwrap() > 0.05, "{long}");
+    let short = summary("lorenz", "--explore none --stop 5");
+    assert!(!warnings(&short).iter().any(|text| text.contains("two accurate")), "{short}");
+    assert!(short["error"].as_f64().unwrap() <= 0.01, "{short}");
+}

@@ -45,7 +45,9 @@ pub fn build(options: &Options) -> Result<Summary, Error> {
     let (subject, studied, mut decision) = loop {
         let (subject, studied, decision) = attempt(options, &source, &experiments, &grid, &lab)?;
         let order = decision.plan.step.method.tableau().order;
-        if !grid.shorten(decision.error, options.tolerance, order) {
+        // Where the accurate solution itself is uncertain a shorter step gains nothing.
+        let certain = decision.reference_error.is_none_or(|error| error <= options.tolerance);
+        if !certain || !grid.shorten(decision.error, options.tolerance, order) {
             break (subject, studied, decision);
         }
     };
@@ -119,11 +121,15 @@ fn attempt(
             steps: scenario.steps,
             every: 1,
             trajectory: other.trajectory.clone(),
+            discrete: other.discrete.clone(),
         });
         absorb(&mut studied, other, &study.declared);
     }
     let mut decision = decide::decide(source, &subject, &studied, &runs, options, lab)?;
     decision.ranges = scenarios.ranges;
+    if decision.error.is_some_and(|error| error > options.tolerance) {
+        doubt_reference(&mut decision, &study, &runs[0], lab);
+    }
     let mut warnings = Vec::new();
     if !scenarios.unmoved.is_empty() {
         warnings.push(format!(
@@ -139,6 +145,28 @@ fn attempt(
     let first = usize::from(decision.error.is_some_and(|error| error > options.tolerance));
     decision.warnings.splice(first..first, warnings);
     Ok((subject, studied, decision))
+}
+
+/// The plan misses the tolerance: is the accurate solution to blame? It is computed once more, a hundred times more accurately. Two accurate solutions that
+/// part show that nobody can follow this run to its end: the model is chaotic, or nearly so.
+fn doubt_reference(decision: &mut Decision, study: &Study, run: &ReferenceRun, lab: &Lab) {
+    let finer =
+        Study { tolerance: 0.01 * ACCURACY, samples: 0, ask: Vec::new(), thorough: false, ..study.clone() };
+    let Ok(finer) = lab.study(finer) else { return };
+    let parting = decide::errors(&finer.trajectory, &run.trajectory);
+    let Some(parting) = decide::largest(&parting) else { return };
+    decision.reference_error = Some(parting);
+    if let (true, Some(error)) = (parting > 0.5 * decision.tolerance, decision.error) {
+        decision.warnings.insert(
+            0,
+            format!(
+                "two accurate solutions of this run lie {:.2} % apart: the model is chaotic or nearly so, and the error of {:.2} % says little of the plan. \
+                 Judge it by a shorter run (--stop)",
+                100.0 * parting,
+                100.0 * error
+            ),
+        );
+    }
 }
 
 /// Add another run. What the FMU declares constant, and what every run finds so for itself, is constant between parameter changes even if
@@ -187,6 +215,7 @@ fn given_run(
         steps: reached * grid.every,
         every: grid.every,
         trajectory: studied.trajectory.clone(),
+        discrete: studied.discrete.clone(),
     })
 }
 

@@ -59,6 +59,10 @@ pub struct Summary {
     pub tolerance: f64,
     /// Per output (or state).
     pub errors: Vec<NamedError>,
+    /// Of the outputs that are no Reals.
+    pub discrete_errors: Vec<WrongShare>,
+    /// How far two accurate solutions of the given run lie apart, where that was looked at: the error is not known better.
+    pub reference_error: Option<f64>,
     pub verified_from: f64,
     pub verified_to: f64,
     /// The platform of the machine that verified the plan.
@@ -91,6 +95,16 @@ pub struct NamedError {
     pub error: f64,
     /// It does not move in the runs, so that its error says nothing.
     pub still: bool,
+    /// Most of the error are jumps that come a step early or late.
+    pub late: bool,
+}
+
+/// An output that is no Real.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WrongShare {
+    pub name: String,
+    /// Share of the time in which its value is not that of the accurate solution.
+    pub share: f64,
 }
 
 /// The watch of the plan, and what it did on the first run.
@@ -162,6 +176,20 @@ impl Summary {
                 shortened(&still.iter().map(|name| name.to_string()).collect::<Vec<_>>(), ", ")
             ));
         }
+        let discrete_errors: Vec<WrongShare> = source
+            .discrete_outputs()
+            .iter()
+            .zip(&decision.wrong_shares)
+            .map(|(&output, &share)| WrongShare { name: variables[output].name.clone(), share })
+            .collect();
+        let wrong = discrete_errors.iter().filter(|output| output.share > decision.tolerance);
+        if let Some(worst) = wrong.max_by(|a, b| a.share.total_cmp(&b.share)) {
+            warnings.push(format!(
+                "the output {} has another value than the accurate solution for {:.2} % of the time",
+                worst.name,
+                100.0 * worst.share
+            ));
+        }
         warnings.extend(findings(studied, names));
         if grid.truncated {
             warnings.push(format!(
@@ -230,14 +258,22 @@ impl Summary {
             spectral_radius: decision.verdict.amplification,
             certificate: decision.certificate.clone(),
             error: decision.error,
-            explored: decision.explored,
+            explored: decision.explored.clone(),
             tolerance: decision.tolerance,
             errors: watched
                 .into_iter()
                 .zip(&decision.errors)
+                .zip(&decision.errors_but_for_lateness)
                 .zip(standing(&studied.trajectory))
-                .map(|((name, &error), still)| NamedError { name, error, still })
+                .map(|(((name, &error), &rest), still)| NamedError {
+                    name,
+                    error,
+                    still,
+                    late: rest < 0.5 * error,
+                })
                 .collect(),
+            discrete_errors,
+            reference_error: decision.reference_error,
             verified_from: subject.experiment.start,
             verified_to: studied.times.last().copied().unwrap_or(subject.experiment.start),
             verified_on: platform::HOST.name,
@@ -340,9 +376,14 @@ impl Summary {
             line(
                 "explored",
                 format!(
-                    "{}: {} at most; the fully implicit step with a fresh Jacobian has {}",
+                    "{}: {} at most{}; the fully implicit step with a fresh Jacobian has {}",
                     count(self.explored.scenarios, "invented run"),
                     percent(self.explored.error),
+                    self.explored.worst().map_or(String::new(), |run| format!(
+                        " in {} ({})",
+                        run.worst.as_deref().unwrap_or("no output"),
+                        run.name
+                    )),
                     percent(self.explored.fresh_error)
                 ),
             );

@@ -226,6 +226,7 @@ static ENTRIES: &[Entry] = &[
         make: |_| Box::new(models::many_indicators::ManyIndicators),
         shown: true,
     },
+    entry!("lorenz", models::lorenz::Lorenz, false),
     entry!("counting", models::counting::Counting, false),
     entry!("strict", models::strict::Strict, false),
     Entry {

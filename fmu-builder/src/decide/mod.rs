@@ -1,12 +1,12 @@
 //! The choice: which method, which rows are implicit, which entries are kept, how old the Jacobian may be.
 //!
-//! The objective: among the plans that hold on all runs and whose worst step fits the budget (by default a tenth of the communication
-//! step), the cheapest on average; of plans within 15 % of each other the one that drops nothing, then the most accurate. Holding
-//! means: stable at every sample and every length that the runtime can take, within the tolerance on the given runs, and on
-//! invented ones within the tolerance or at most twice as far off as the fresh, fully implicit step.
+//! The objective: among the plans that keep half the tolerance on all runs, given and invented, and whose worst step fits the budget (by default a
+//! tenth of the communication step), the cheapest on average; of plans within 15 % of each other the most accurate. Where none
+//! does, those that keep the tolerance on the given runs and are on the invented ones within it or at most twice as far off as the fresh, fully implicit
+//! step, and of these the most accurate. Every plan is stable at every sample and every length that the runtime can take.
 //!
 //! So all entries with a watched Jacobian come first, with the method that has the fewest evaluations, then with others. Masks are
-//! looked for where that is too dear or not accurate enough, or where they are asked for.
+//! looked for where that is too dear or not accurate enough, or where they are asked for; a plan that drops entries is not taken to save a little.
 
 mod bound;
 mod candidates;
@@ -34,7 +34,7 @@ pub use bound::WorstStep;
 pub use candidates::Candidate;
 pub use certificate::{Certificate, Spectra, WorstMode};
 pub use draft::Cost;
-pub use error::{errors, standing};
+pub use error::{errors, largest, standing};
 pub use problem::Problem;
 pub use trial::Trial;
 
@@ -51,16 +51,41 @@ pub struct ReferenceRun {
     pub every: u64,
     /// The accurate solution: the watched quantities at the start and at each point.
     pub trajectory: Vec<Vec<f64>>,
+    /// The outputs that are no Reals at the same points.
+    pub discrete: Vec<Vec<i64>>,
 }
 
 /// How the plan does on runs that were invented.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Explored {
     pub scenarios: usize,
     /// The largest error.
     pub error: Option<f64>,
     /// That of the fresh, fully implicit Euler step.
     pub fresh_error: Option<f64>,
+    pub runs: Vec<ExploredRun>,
+}
+
+impl Explored {
+    /// The run with the largest error.
+    pub fn worst(&self) -> Option<&ExploredRun> {
+        let runs = self.runs.iter().filter(|run| run.error.is_some_and(|error| error > 0.0));
+        runs.max_by(|a, b| a.error.unwrap_or(0.0).total_cmp(&b.error.unwrap_or(0.0)))
+    }
+}
+
+/// One of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ExploredRun {
+    /// What moves, for people.
+    pub name: String,
+    /// `None`: it could not be run to its end.
+    pub error: Option<f64>,
+    /// The output, or state, that has it.
+    pub worst: Option<String>,
+    pub fresh_error: Option<f64>,
+    /// Steps outside the plan.
+    pub outside: u64,
 }
 
 /// The plan that goes into the FMU, and what is known of it.
@@ -71,8 +96,14 @@ pub struct Decision {
     pub simulated: Simulated,
     /// Error per watched quantity on the given runs; empty without a reference.
     pub errors: Vec<f64>,
+    /// What is left of them if each value may come a point early or late.
+    pub errors_but_for_lateness: Vec<f64>,
+    /// Share of the given runs in which each discrete output is wrong.
+    pub wrong_shares: Vec<f64>,
     /// The largest of them.
     pub error: Option<f64>,
+    /// How far two accurate solutions of the given run lie apart, where that was looked at.
+    pub reference_error: Option<f64>,
     pub explored: Explored,
     /// In which ranges inputs and parameters were moved for that.
     pub ranges: Vec<String>,

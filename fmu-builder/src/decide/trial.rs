@@ -2,8 +2,8 @@
 
 use super::candidates::{Candidate, lengths};
 use super::draft::{Cost, Draft};
-use super::error::{errors, largest};
-use super::{Certificate, Decision, Explored, Problem, ReferenceRun, WorstStep};
+use super::error::{errors, errors_but_for_lateness, largest, wrong_shares};
+use super::{Certificate, Decision, Explored, ExploredRun, Problem, ReferenceRun, WorstStep};
 use crate::analysis::Mask;
 use crate::analysis::verdict::{Age, Verdict, verdict};
 use crate::error::Error;
@@ -13,7 +13,6 @@ use crate::quantity::format_duration;
 use crate::worker::{Simulate, Simulated, Subject};
 use fmu_runtime::plan::{Method, Plan, Policy, Watch};
 use serde::Serialize;
-use std::time::Instant;
 
 /// One plan that was considered.
 #[derive(Clone, Debug, Serialize)]
@@ -40,14 +39,40 @@ const EQUAL_COST: f64 = 1.15;
 const SHARE: f64 = 0.1;
 /// On invented runs a plan may err by this many times the error of the fresh, fully implicit step.
 const FRESH_FACTOR: f64 = 2.0;
-/// Seconds that all trials together may take, roughly.
+/// Share of the tolerance that a plan may use on what was tried: the bench does what was not.
+const MARGIN: f64 = 0.5;
+/// Of plans that use more somewhere, those this near to the most accurate one are as good.
+const AS_ACCURATE: f64 = 1.25;
+/// Seconds that all trials together may take, by what their evaluations and steps take: a clock would decide differently from day to day.
 const PATIENCE: f64 = 20.0;
+/// Seconds of a step beside its evaluations.
+const STEP: f64 = 5e-7;
 /// The watch speaks above this part of a state's size, unless the tolerance is tighter.
 const THRESHOLD: f64 = 3e-3;
 /// Where its threshold may lie.
 const THRESHOLDS: [f64; 2] = [1e-3, 1e-1];
 /// A step is outside the plan where the watch finds this many times more than a fresh Jacobian leaves in 99 of 100 steps.
 const ABOVE_FRESH: f64 = 2.0;
+
+impl Outcome {
+    /// The largest error over all runs.
+    fn worst(&self) -> f64 {
+        self.error.unwrap_or(0.0).max(self.explored.unwrap_or(0.0))
+    }
+
+    /// Keep the larger ones.
+    fn merge(&mut self, run: &ReferenceRun, simulated: &Simulated) {
+        let (reference, found) = (&run.trajectory, &simulated.trajectory);
+        for (known, new) in [
+            (&mut self.errors, errors(reference, found)),
+            (&mut self.errors_but_for_lateness, errors_but_for_lateness(reference, found)),
+            (&mut self.wrong_shares, wrong_shares(&run.discrete, &simulated.discrete)),
+        ] {
+            known.resize(known.len().max(new.len()), 0.0);
+            known.iter_mut().zip(new).for_each(|(known, new)| *known = known.max(new));
+        }
+    }
+}
 
 struct Tried {
     candidate: Candidate,
@@ -62,14 +87,19 @@ struct Tried {
 }
 
 /// What the runs showed.
+#[derive(Default)]
 struct Outcome {
     /// Of the first run.
     simulated: Simulated,
     /// Per quantity, the largest over the given runs.
     errors: Vec<f64>,
-    /// The largest of them.
+    errors_but_for_lateness: Vec<f64>,
+    wrong_shares: Vec<f64>,
+    /// The largest of the errors.
     error: Option<f64>,
-    /// The largest over the invented runs; `None`: there are none, or they were not run.
+    /// The invented runs, unless the given ones failed already.
+    runs: Vec<ExploredRun>,
+    /// The largest error over them.
     explored: Option<f64>,
     /// Within the tolerance on the given runs, and on the others, or there not far from the fresh step.
     holds: bool,
@@ -81,7 +111,8 @@ pub struct Judge<'a> {
     options: &'a Options,
     lab: &'a Lab,
     runs: &'a [ReferenceRun],
-    begin: Instant,
+    /// Estimated seconds of the trials so far.
+    spent: f64,
     tried: Vec<Tried>,
     /// Errors of the fresh, fully implicit step, one for each run.
     fresh: Vec<Option<f64>>,
@@ -100,18 +131,7 @@ impl<'a> Judge<'a> {
         let (tried, fresh, warnings) = (Vec::new(), vec![None; runs.len()], Vec::new());
         let threshold = THRESHOLD.min(options.tolerance).clamp(THRESHOLDS[0], THRESHOLDS[1]);
         let outside = threshold;
-        Judge {
-            problem,
-            options,
-            lab,
-            runs,
-            begin: Instant::now(),
-            tried,
-            fresh,
-            threshold,
-            outside,
-            warnings,
-        }
+        Judge { problem, options, lab, runs, spent: 0.0, tried, fresh, threshold, outside, warnings }
     }
 
     /// Run the fresh, fully implicit step on every run: what the others are measured by, and what the watch must let pass.
@@ -202,21 +222,21 @@ impl<'a> Judge<'a> {
                 }
             }
         }
-        let evaluation = self.problem.evaluation_time;
-        plans.sort_by(|a, b| a.2.seconds(evaluation).total_cmp(&b.2.seconds(evaluation)));
+        let price = self.problem.price;
+        plans.sort_by(|a, b| a.2.seconds(price).total_cmp(&b.2.seconds(price)));
         for (i, (candidate, plan, cost, worst_step)) in plans.into_iter().enumerate() {
             let fits = self.fits(&cost);
             let enough = self.enough().filter(|_| self.options.budget.is_none());
-            let dearer = enough.is_some_and(|enough| cost.seconds(evaluation) > EQUAL_COST * enough);
-            if dearer || !fits && self.enough().is_some() {
+            let dearer = enough.is_some_and(|enough| cost.seconds(price) > EQUAL_COST * enough);
+            if dearer || !fits && self.satisfied() {
                 continue;
             }
-            if self.begin.elapsed().as_secs_f64() > PATIENCE
-                && self.tried.iter().any(|one| one.outcome.is_some())
-            {
-                self.warnings.push(format!("plans after the first {i} were not tried: it took too long"));
+            if self.spent > PATIENCE && self.has_run() {
+                self.warnings.push(format!("plans after the first {i} were not tried: they take too long"));
                 return;
             }
+            let steps: u64 = self.runs.iter().map(|run| run.steps * u64::from(plan.step.substeps)).sum();
+            self.spent += steps as f64 * (cost.seconds(self.problem.evaluation_time) + STEP);
             self.try_plan(candidate, plan, cost, worst_step, fits);
         }
     }
@@ -276,17 +296,13 @@ impl<'a> Judge<'a> {
             if let Some(failed) = simulated.failed {
                 return Err(failed);
             }
-            let errors = errors(&run.trajectory, &simulated.trajectory);
             (renewals, steps) = (renewals + simulated.renewals, steps + run.steps);
-            match &mut outcome {
-                None => {
-                    let (error, explored, holds) = (None, None, true);
-                    outcome = Some(Outcome { simulated, errors, error, explored, holds });
-                }
-                Some(known) => {
-                    known.errors.iter_mut().zip(errors).for_each(|(known, error)| *known = known.max(error))
-                }
+            let mut known = outcome.take().unwrap_or_default();
+            known.merge(run, &simulated);
+            if known.simulated.trajectory.is_empty() {
+                known.simulated = simulated;
             }
+            outcome = Some(known);
         }
         let mut outcome = outcome.ok_or("there is no run to try it on")?;
         outcome.error = largest(&outcome.errors);
@@ -295,21 +311,31 @@ impl<'a> Judge<'a> {
             self.runs.iter().enumerate().filter(|(_, run)| !run.given && outcome.holds).collect();
         let runs: Vec<&ReferenceRun> = explored.iter().map(|(_, run)| *run).collect();
         for ((at, run), simulated) in explored.into_iter().zip(self.simulate(&label, &one.plan, &runs)) {
-            let limit = self.options.tolerance.max(FRESH_FACTOR * self.fresh[at].unwrap_or(0.0));
-            let simulated = match simulated {
-                Ok(simulated) => simulated,
-                Err(_) if self.fresh[at].is_none() => continue,
-                Err(failed) => return Err(format!("{}: {failed}", run.label)),
-            };
-            (renewals, steps) = (renewals + simulated.renewals, steps + run.steps);
-            let error = match simulated.failed {
+            let fresh = self.fresh[at];
+            let mut explored =
+                ExploredRun { name: run.label.clone(), fresh_error: fresh, ..ExploredRun::default() };
+            let simulated = simulated.and_then(|simulated| match simulated.failed {
+                Some(failed) => Err(failed),
+                None => Ok(simulated),
+            });
+            match simulated {
+                Ok(simulated) => {
+                    (renewals, steps) = (renewals + simulated.renewals, steps + run.steps);
+                    let errors = errors(&run.trajectory, &simulated.trajectory);
+                    let error = largest(&errors).unwrap_or(0.0);
+                    let worst = errors.iter().position(|&one| one == error && error > 0.0);
+                    explored.worst =
+                        worst.map(|quantity| self.problem.subject.quantity(quantity).to_string());
+                    (explored.error, explored.outside) = (Some(error), simulated.outside);
+                    outcome.explored = Some(outcome.explored.map_or(error, |known| known.max(error)));
+                    let limit = self.options.tolerance.max(FRESH_FACTOR * fresh.unwrap_or(0.0));
+                    outcome.holds &= error <= limit;
+                }
                 // The fresh step does not survive it either.
-                Some(_) if self.fresh[at].is_none() => continue,
-                Some(failed) => return Err(format!("{}: {failed}", run.label)),
-                None => largest(&errors(&run.trajectory, &simulated.trajectory)).unwrap_or(0.0),
-            };
-            outcome.explored = Some(outcome.explored.map_or(error, |known| known.max(error)));
-            outcome.holds &= error <= limit;
+                Err(_) if fresh.is_none() => {}
+                Err(failed) => return Err(format!("{}: {failed}", run.label)),
+            }
+            outcome.runs.push(explored);
         }
         let steps = steps * u64::from(one.plan.step.substeps);
         Ok((outcome, renewals as f64 / steps.max(1) as f64))
@@ -348,10 +374,16 @@ impl<'a> Judge<'a> {
         one.fits && one.outcome.as_ref().is_some_and(|outcome| outcome.holds)
     }
 
-    /// Seconds per step of the cheapest that holds.
+    /// It holds, and keeps the tolerance with margin on every run.
+    fn keeps(&self, one: &Tried) -> bool {
+        let limit = MARGIN * self.options.tolerance;
+        self.holds(one) && one.outcome.as_ref().is_some_and(|outcome| outcome.worst() <= limit)
+    }
+
+    /// Seconds per step of the cheapest that keeps the tolerance everywhere.
     fn enough(&self) -> Option<f64> {
-        let costs = self.tried.iter().filter(|one| self.holds(one));
-        costs.map(|one| one.cost.seconds(self.problem.evaluation_time)).min_by(f64::total_cmp)
+        let costs = self.tried.iter().filter(|one| self.keeps(one));
+        costs.map(|one| one.cost.seconds(self.problem.price)).min_by(f64::total_cmp)
     }
 
     /// Some plan survived its runs.
@@ -361,7 +393,7 @@ impl<'a> Judge<'a> {
 
     /// Some plan holds and fits.
     pub fn satisfied(&self) -> bool {
-        self.enough().is_some()
+        self.tried.iter().any(|one| self.holds(one))
     }
 
     /// Some plan was within the tolerance, but none of these fits the budget.
@@ -373,35 +405,29 @@ impl<'a> Judge<'a> {
     /// The cheapest within the tolerance so far, whether it fits or not.
     pub fn cheapest(&self) -> Option<Candidate> {
         let good = self.tried.iter().filter(|one| one.outcome.as_ref().is_some_and(|o| o.holds));
-        let evaluation = self.problem.evaluation_time;
-        let best = good.min_by(|a, b| a.cost.seconds(evaluation).total_cmp(&b.cost.seconds(evaluation)))?;
+        let price = self.problem.price;
+        let best = good.min_by(|a, b| a.cost.seconds(price).total_cmp(&b.cost.seconds(price)))?;
         Some(best.candidate.clone())
     }
 
-    /// Of the plans that hold and fit, the cheapest on average; of those within 15 % the one that drops nothing, then the most
-    /// accurate. With a budget of the user's own, the most accurate that fits.
+    /// The best of those that were tried: see the head of this folder. With a budget of the user's own, the most accurate that fits.
     pub fn choose(mut self) -> Result<Decision, Error> {
         let evaluation = self.problem.evaluation_time;
-        let error = |one: &Tried| {
-            let outcome = one.outcome.as_ref();
-            let error = outcome.and_then(|outcome| outcome.error).unwrap_or(0.0);
-            error.max(outcome.and_then(|outcome| outcome.explored).unwrap_or(0.0))
-        };
+        let worst = |one: &&Tried| one.outcome.as_ref().map_or(f64::INFINITY, Outcome::worst);
         let ran = |one: &&Tried| one.outcome.is_some();
-        let good: Vec<&Tried> = self.tried.iter().filter(|one| self.holds(one)).collect();
-        let best = match (self.enough(), self.options.budget) {
-            (Some(least), None) => {
-                good.iter().copied().filter(|one| one.cost.seconds(evaluation) <= EQUAL_COST * least).min_by(
-                    |a, b| {
-                        let drops = |one: &Tried| !one.candidate.mask.is_full();
-                        drops(a).cmp(&drops(b)).then(error(a).total_cmp(&error(b)))
-                    },
-                )
+        let best = match (self.contenders(), self.options.budget) {
+            (good, None) if !good.is_empty() => {
+                let seconds = |one: &&Tried| one.cost.seconds(self.problem.price);
+                let least = good.iter().map(seconds).fold(f64::INFINITY, f64::min);
+                let cheap = good.into_iter().filter(|one| seconds(one) <= EQUAL_COST * least);
+                cheap.min_by(|a, b| worst(a).total_cmp(&worst(b)))
             }
-            (Some(_), Some(_)) => good.iter().copied().min_by(|a, b| error(a).total_cmp(&error(b))),
-            (None, budget) => {
+            (good, Some(_)) if !good.is_empty() => {
+                good.into_iter().min_by(|a, b| worst(a).total_cmp(&worst(b)))
+            }
+            (_, budget) => {
                 let fitting = self.tried.iter().filter(ran).filter(|one| one.fits);
-                let best = fitting.min_by(|a, b| error(a).total_cmp(&error(b)));
+                let best = fitting.min_by(|a, b| worst(a).total_cmp(&worst(b)));
                 // Nobody asked for the default budget: what does not keep it is said, not refused.
                 best.or_else(|| {
                     let all = self.tried.iter().filter(ran).filter(|_| budget.is_none());
@@ -421,11 +447,19 @@ impl<'a> Judge<'a> {
             self.tried.swap_remove(best);
         let Some(outcome) = outcome else { return Err(self.nothing()) };
         if let Some(error) = outcome.error.filter(|&error| error > self.options.tolerance) {
-            let message = missed(self.problem, self.options, &plan, error);
+            let late = largest(&outcome.errors_but_for_lateness).is_some_and(|rest| rest < 0.5 * error);
+            let message = missed(self.problem, self.options, &plan, error, late);
             if self.options.strict {
                 return Err(Error::Request(message));
             }
             self.warnings.insert(0, message);
+        }
+        if let Some(error) = outcome.explored.filter(|&error| error > self.options.tolerance) {
+            self.warnings.push(format!(
+                "on invented runs the error is up to {:.2} %, more than the tolerance, with this and every other plan that was tried; if your bench \
+                 does such things, a shorter --step helps. What they do: see the report, --explore and --range",
+                100.0 * error
+            ));
         }
         if !fits {
             let step = self.problem.subject.plan.step.clone();
@@ -448,10 +482,18 @@ impl<'a> Judge<'a> {
         let (certificate, spectra) = Certificate::new(self.problem, &candidate, &plan, &verdict);
         let explored = self.runs.iter().zip(&self.fresh).filter(|(run, _)| !run.given);
         let fresh_error = explored.clone().filter_map(|(_, fresh)| *fresh).max_by(f64::total_cmp);
-        let explored = Explored { scenarios: explored.count(), error: outcome.explored, fresh_error };
+        let explored = Explored {
+            scenarios: explored.count(),
+            error: outcome.explored,
+            fresh_error,
+            runs: outcome.runs,
+        };
         Ok(Decision {
             error: outcome.error,
             errors: outcome.errors,
+            errors_but_for_lateness: outcome.errors_but_for_lateness,
+            wrong_shares: outcome.wrong_shares,
+            reference_error: None,
             explored,
             ranges: Vec::new(),
             verdict,
@@ -467,6 +509,21 @@ impl<'a> Judge<'a> {
             trials,
             warnings: self.warnings,
         })
+    }
+
+    /// Plans that cost and accuracy decide between: those that keep the tolerance with margin on every run, or else the most accurate ones that hold. Plans with all
+    /// entries where there are such: what others save is not worth their margins, unless somebody asked for it.
+    fn contenders(&self) -> Vec<&Tried> {
+        let holding: Vec<&Tried> = self.tried.iter().filter(|one| self.holds(one)).collect();
+        let worst = |one: &&Tried| one.outcome.as_ref().map_or(f64::INFINITY, Outcome::worst);
+        let least = holding.iter().map(worst).fold(f64::INFINITY, f64::min);
+        let limit = (MARGIN * self.options.tolerance).max(AS_ACCURATE * least);
+        let mut good: Vec<&Tried> = holding.into_iter().filter(|one| worst(one) <= limit).collect();
+        let asked = self.options.budget.is_some() || self.options.rho.is_some();
+        if !asked && good.iter().any(|one| one.candidate.mask.is_full()) {
+            good.retain(|one| one.candidate.mask.is_full());
+        }
+        good
     }
 
     fn nothing(&self) -> Error {
@@ -532,12 +589,14 @@ pub fn with_age<T>(problem: &Problem, plan: &Plan, use_it: impl FnOnce(&Age) -> 
     }
 }
 
-/// The error shrinks with h to the power of the method's order.
-fn missed(problem: &Problem, options: &Options, plan: &Plan, error: f64) -> String {
-    let order = f64::from(plan.step.method.tableau().order);
+/// What would help: the error shrinks with h to the power of the method's order; that of jumps which come late by a part of a step, with the
+/// square root of h.
+fn missed(problem: &Problem, options: &Options, plan: &Plan, error: f64, late: bool) -> String {
+    let order = if late { 0.5 } else { f64::from(plan.step.method.tableau().order) };
     let shorter = problem.h * (options.tolerance / error).powf(1.0 / order) * 0.9;
+    let why = if late { ", most of it jumps that come a step early or late" } else { "" };
     format!(
-        "the error against the accurate solution is {:.3} %, more than the tolerance of {:.3} %; a step of about \
+        "the error against the accurate solution is {:.3} %, more than the tolerance of {:.3} %{why}; a step of about \
          {} would do (--step or --substeps)",
         100.0 * error,
         100.0 * options.tolerance,

@@ -2,9 +2,9 @@ use super::figures::{Curve, Figures, Port, Spectrum};
 use super::text::significant;
 use super::*;
 use crate::analysis::verdict::Verdict;
-use crate::decide::{Candidate, Certificate, Cost, Explored, WorstMode, WorstStep};
+use crate::decide::{Candidate, Certificate, Cost, Explored, ExploredRun, WorstMode, WorstStep};
 use crate::structure::{Pattern, plan_parts};
-use crate::summary::{NamedError, StepTime, WatchSummary};
+use crate::summary::{NamedError, StepTime, WatchSummary, WrongShare};
 use crate::worker::Simulated;
 use fmu_runtime::plan::{self, Events, Method, Model, Plan, States, Step, Variables};
 
@@ -70,6 +70,9 @@ fn decision() -> Decision {
         candidate: Candidate { label: NASTY.into(), mask: crate::analysis::Mask::full(3), warning: None },
         simulated: Simulated { step_times: vec![1e-6, 2e-6, 3e-6], ..Simulated::default() },
         errors: vec![0.002],
+        errors_but_for_lateness: vec![0.001],
+        wrong_shares: vec![0.25],
+        reference_error: None,
         error: Some(0.002),
         explored: Explored::default(),
         ranges: Vec::new(),
@@ -146,9 +149,22 @@ fn summary() -> Summary {
             },
         },
         error: decision.error,
-        explored: Explored { scenarios: 2, error: Some(0.01), fresh_error: Some(0.02) },
+        explored: Explored {
+            scenarios: 2,
+            error: Some(0.01),
+            fresh_error: Some(0.02),
+            runs: vec![ExploredRun {
+                name: NASTY.into(),
+                error: Some(0.01),
+                worst: Some(NASTY.into()),
+                fresh_error: Some(0.02),
+                outside: 3,
+            }],
+        },
         tolerance: decision.tolerance,
-        errors: vec![NamedError { name: NASTY.into(), error: 0.002, still: false }],
+        errors: vec![NamedError { name: NASTY.into(), error: 0.002, still: false, late: false }],
+        discrete_errors: vec![WrongShare { name: NASTY.into(), share: 0.25 }],
+        reference_error: None,
         verified_from: 0.0,
         verified_to: 1.0,
         verified_on: "linux64",

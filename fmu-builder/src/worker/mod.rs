@@ -43,6 +43,16 @@ pub struct Subject {
     pub discrete_outputs: Vec<(u32, Value)>,
 }
 
+impl Subject {
+    /// The name of a quantity whose trajectory is compared.
+    pub fn quantity(&self, index: usize) -> &str {
+        match self.outputs.is_empty() {
+            true => &self.plan.states.names[index],
+            false => &self.output_names[index],
+        }
+    }
+}
+
 #[derive(Serialize, Deserialize)]
 pub enum Request {
     Study(Box<Study>),

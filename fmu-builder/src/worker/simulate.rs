@@ -2,6 +2,7 @@
 //! communication point, then a step.
 
 use super::Subject;
+use super::reference::ROUNDING;
 use super::session::{self, Signals, instantiate, said};
 use super::study::number;
 use crate::experiment::Value;
@@ -81,7 +82,7 @@ impl Simulate {
         for k in 0..self.steps {
             let time = experiment.start + k as f64 * step;
             if let Some(signals) = &mut signals {
-                apply(&mut instance, signals, time);
+                apply(&mut instance, signals, time + ROUNDING * step);
             }
             let begin = Instant::now();
             let status = instance.do_step(time, step);
@@ -102,11 +103,8 @@ impl Simulate {
                 largest = 0.0;
                 let watched = self.watch(&mut instance);
                 if let Some(i) = watched.iter().position(|value| !value.is_finite()) {
-                    let names = match self.subject.outputs.is_empty() {
-                        true => &plan.states.names,
-                        false => &self.subject.output_names,
-                    };
-                    result.failed = Some(format!("{} is {} at t = {}", names[i], watched[i], time + step));
+                    let name = self.subject.quantity(i);
+                    result.failed = Some(format!("{name} is {} at t = {}", watched[i], time + step));
                     break;
                 }
                 result.trajectory.push(watched);

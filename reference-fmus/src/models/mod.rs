@@ -9,6 +9,7 @@ pub mod dahlquist;
 pub mod dc_drive;
 pub mod drive_line;
 pub mod heat_rod;
+pub mod lorenz;
 pub mod many_indicators;
 pub mod misbehaving;
 pub mod pipe;
