@@ -1,5 +1,6 @@
 //! The main job, top to bottom: open, study, decide, pack.
 
+use crate::assemble::Discretisation;
 use crate::decide::{self, Decision, ReferenceRun};
 use crate::error::Error;
 use crate::experiment::Experiment;
@@ -13,7 +14,7 @@ use crate::report;
 use crate::source::Source;
 use crate::study::study_scenarios;
 use crate::summary::Summary;
-use crate::worker::{Declared, Studied, Study, Subject};
+use crate::worker::{Declared, Studied, Study};
 use std::collections::BTreeSet;
 
 /// Steps of a trial run, at most.
@@ -42,13 +43,13 @@ pub fn build(options: &Options) -> Result<Summary, Error> {
     let progress = Progress::new(options.progress);
     let lab = Lab::new(&options.limits, &source.scratch, progress)?;
 
-    let (subject, studied, mut decision) = loop {
-        let (subject, studied, decision) = attempt(options, &source, &experiments, &grid, &lab)?;
+    let (studied, mut decision) = loop {
+        let (studied, decision) = attempt(options, &source, &experiments, &grid, &lab)?;
         let order = decision.plan.step.method.tableau().order;
         // Where the accurate solution itself is uncertain a shorter step gains nothing.
         let certain = decision.reference_error.is_none_or(|error| error <= options.tolerance);
         if !certain || !grid.shorten(decision.error, options.tolerance, order) {
-            break (subject, studied, decision);
+            break (studied, decision);
         }
     };
     lab.finish();
@@ -57,15 +58,10 @@ pub fn build(options: &Options) -> Result<Summary, Error> {
 
     let (runtimes, packed) =
         options.libraries.runtimes_for(&source.archive, &source.root(), source.identifier());
-    let summary = Summary::new(&source, &subject, &studied, &decision, &grid, packed, &options.output);
-    let mut plan = decision.plan.clone();
-    if studied.wrong_directional.is_some() {
-        plan.model.provides_directional_derivative = false;
-    }
-    let diagnostics = pack::add_diagnostics(&mut plan, &source);
+    let summary = Summary::new(&source, &studied, &decision, &grid, packed, &options.output);
     let certificate =
         Certificate { html: report::certificate(&summary, &decision), json: summary.certificate_json() };
-    pack::pack(&source, plan, diagnostics, &certificate, runtimes, outputs.file(fmu), &options.output)?;
+    pack::pack(&source, &decision.plan, &certificate, runtimes, outputs.file(fmu), &options.output)?;
     if let Some(page) = page {
         outputs.write(page, report::report(&summary, &decision).as_bytes())?;
     }
@@ -80,14 +76,20 @@ fn attempt(
     experiments: &[Experiment],
     grid: &TimeGrid,
     lab: &Lab,
-) -> Result<(Subject, Studied, Decision), Error> {
+) -> Result<(Studied, Decision), Error> {
     let (first, others) =
         experiments.split_first().ok_or_else(|| Error::Request("there is no run".into()))?;
-    // What the tolerance allows anywhere it allows in time: the step itself errs by more.
-    let h = grid.step / grid.substeps as f64;
-    let subject = source.subject(first.clone(), h, grid.substeps, options.tolerance);
+    let discretisation = Discretisation {
+        h: grid.step / grid.substeps as f64,
+        substeps: grid.substeps,
+        // What the tolerance allows anywhere it allows in time: the step itself errs by more.
+        precision: options.tolerance,
+    };
+    let interface = source.interface();
     let study = Study {
-        subject: subject.clone(),
+        interface: interface.clone(),
+        experiment: first.clone(),
+        h: discretisation.h,
         declared: source.declared(),
         grid: grid.points(first),
         samples: SAMPLES,
@@ -100,7 +102,7 @@ fn attempt(
     let mut studied = lab.study(study.clone())?;
     let mut runs = vec![given_run("the given run", first, grid, &studied)?];
     let more = others.iter().map(|experiment| Study {
-        subject: Subject { experiment: experiment.clone(), ..subject.clone() },
+        experiment: experiment.clone(),
         grid: grid.points(experiment),
         ask: Vec::new(),
         thorough: false,
@@ -125,7 +127,7 @@ fn attempt(
         });
         absorb(&mut studied, other, &study.declared);
     }
-    let mut decision = decide::decide(source, &subject, &studied, &runs, options, lab)?;
+    let mut decision = decide::decide(&interface, discretisation, &studied, &runs, options, lab)?;
     decision.ranges = scenarios.ranges;
     if decision.error.is_some_and(|error| error > options.tolerance) {
         doubt_reference(&mut decision, &study, &runs[0], lab);
@@ -144,7 +146,7 @@ fn attempt(
     // What is not known weighs more than what is only to be said, but less than a missed tolerance.
     let first = usize::from(decision.error.is_some_and(|error| error > options.tolerance));
     decision.warnings.splice(first..first, warnings);
-    Ok((subject, studied, decision))
+    Ok((studied, decision))
 }
 
 /// The plan misses the tolerance: is the accurate solution to blame? It is computed once more, a hundred times more accurately. Two accurate solutions that

@@ -90,9 +90,11 @@ pub fn inspect(options: &InspectOptions) -> Result<Inspection, Error> {
     let span = experiment.stop - experiment.start;
     let h = description.default_experiment.step_size.filter(|&h| h > 0.0).unwrap_or(span / 1000.0);
     let start = experiment.start;
-    let subject = source.subject(experiment, h, 1, ACCURACY);
+    let interface = source.interface();
     let study = Study {
-        subject: subject.clone(),
+        interface: interface.clone(),
+        experiment,
+        h,
         declared: source.declared(),
         grid: (1..=20).map(|i| start + i as f64 * span / 20.0).collect(),
         samples: 8,
@@ -104,7 +106,7 @@ pub fn inspect(options: &InspectOptions) -> Result<Inspection, Error> {
     };
     let studied = lab.study(study)?;
     lab.finish();
-    let n = subject.plan.states.names.len();
+    let n = interface.state_names.len();
     let entries = studied.entries.iter().map(|&(row, col, constant)| {
         (row as usize, col as usize, if constant { Variation::Constant } else { Variation::Varying })
     });
@@ -113,7 +115,7 @@ pub fn inspect(options: &InspectOptions) -> Result<Inspection, Error> {
     let (all, none) = (vec![true; pattern.len()], vec![false; pattern.len()]);
     let (jacobian, elimination) = plan_parts(&pattern, &all, &none, h, &samples);
     let operations = lu::operations(&elimination);
-    let names = &subject.plan.states.names;
+    let names = &interface.state_names;
     let mut tear_names = Vec::new();
     let mut position = elimination.explicit as usize;
     for block in &elimination.blocks {
@@ -164,8 +166,8 @@ pub fn inspect(options: &InspectOptions) -> Result<Inspection, Error> {
         operations_per_step: operations.refactor + operations.solve,
         evaluations_per_step: 1.0 + jacobian.colours.len() as f64,
         evaluation_time_ns: studied.evaluation_time * 1e9,
-        provides_directional_derivative: subject.plan.model.provides_directional_derivative,
-        can_get_and_set_fmu_state: subject.plan.model.can_get_and_set_state,
+        provides_directional_derivative: interface.provides_directional_derivative,
+        can_get_and_set_fmu_state: interface.can_get_and_set_state,
         default_step: description.default_experiment.step_size,
         feedthrough: source.feedthrough(),
         block_sizes,

@@ -3,13 +3,15 @@
 //! | file | idea |
 //! |---|---|
 //! | `build` | the main job, top to bottom |
-//! | `source` | the FMU as it came, its description turned into the plan's tables |
+//! | `source` | the FMU as it came: unpacked, its description read |
+//! | `interface` | its names, references, roles and abilities, as tables |
 //! | `experiment/`, `inputs` | the runs that are studied, given and invented |
 //! | `study` | the invented ones, run accurately side by side |
 //! | `lab/`, `worker/` | foreign code runs in a child process: study, trial runs, benchmark |
 //! | `structure/` | what the dependency graph decides: blocks, tears, colours |
 //! | `analysis/` | what the Jacobian decides: spectra, partitions, sparsing |
 //! | `decide/` | candidates, trials, the choice and its certificate |
+//! | `assemble`, `diagnostics` | the plan, put together once |
 //! | `pack`, `archive`, `libraries` | the new FMU, with a runtime for each of its platforms |
 //! | `outputs`, `scratch`, `cleanup` | files that are written: all or none, and nothing stays behind |
 //! | `summary`, `report` | what was decided, and why, for programs and for people |
@@ -25,11 +27,13 @@ pub mod build;
 pub mod cleanup;
 pub mod cli;
 pub mod decide;
+pub mod diagnostics;
 pub mod error;
 pub mod example;
 pub mod experiment;
 pub mod inputs;
 pub mod inspect;
+pub mod interface;
 pub mod lab;
 pub mod libraries;
 pub mod method;

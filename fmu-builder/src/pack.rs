@@ -3,12 +3,13 @@
 //! Same input, same bytes: nothing measured and no clock goes in.
 
 use crate::archive::{self, Content, Entry};
+use crate::diagnostics;
 use crate::error::Error;
 use crate::source::Source;
 use fmu_runtime::instance::CATEGORIES;
-use fmu_runtime::plan::{Diagnostic, Plan, Quantity};
+use fmu_runtime::plan::Plan;
 use fmu_runtime::resources::{INNER, PLAN};
-use model_description::{CoSimulation, DiagnosticKind};
+use model_description::CoSimulation;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::Path;
@@ -23,103 +24,17 @@ pub struct Certificate {
     pub json: String,
 }
 
-/// Our own variables, with fresh value references.
-pub fn add_diagnostics(plan: &mut Plan, source: &Source) -> Vec<model_description::Diagnostic> {
-    let wanted = [
-        (
-            Quantity::StepTime,
-            "fmuBuild.stepTime",
-            DiagnosticKind::Real,
-            Some("s"),
-            "Wall-clock time of the last step; measured from the first reading on",
-        ),
-        (
-            Quantity::Overruns,
-            "fmuBuild.overruns",
-            DiagnosticKind::Integer,
-            None,
-            "Steps that took longer than the time they simulate; counted from the first reading on",
-        ),
-        (
-            Quantity::Allocations,
-            "fmuBuild.allocations",
-            DiagnosticKind::Integer,
-            None,
-            "Requests for memory by steps, the model's own apart; counted from the first reading on",
-        ),
-        (
-            Quantity::Events,
-            "fmuBuild.events",
-            DiagnosticKind::Integer,
-            None,
-            "Events handled since initialisation",
-        ),
-        (
-            Quantity::CarriedEvents,
-            "fmuBuild.carriedEvents",
-            DiagnosticKind::Integer,
-            None,
-            "Steps that put an event off to the next one",
-        ),
-        (
-            Quantity::ErrorEstimate,
-            "fmuBuild.errorEstimate",
-            DiagnosticKind::Real,
-            None,
-            "Estimated local error of the last internal step, relative to the states' sizes",
-        ),
-        (
-            Quantity::PlanDefect,
-            "fmuBuild.planDefect",
-            DiagnosticKind::Real,
-            None,
-            "What the last internal step missed because of its Jacobian, relative to the states' sizes",
-        ),
-        (
-            Quantity::StepsOutsidePlan,
-            "fmuBuild.stepsOutsidePlan",
-            DiagnosticKind::Integer,
-            None,
-            "Internal steps in which the watch spoke and could not be satisfied: what was studied does not cover them",
-        ),
-        (
-            Quantity::JacobianRenewals,
-            "fmuBuild.jacobianRenewals",
-            DiagnosticKind::Integer,
-            None,
-            "Internal steps that were done again with a renewed Jacobian because the watch spoke",
-        ),
-    ];
-    let references = source.fresh_references(wanted.len());
-    let described = wanted.iter().zip(references);
-    plan.diagnostics.clear();
-    described
-        .map(|(&(quantity, name, kind, unit, description), reference)| {
-            plan.diagnostics.push(Diagnostic { quantity, reference });
-            model_description::Diagnostic {
-                name: name.into(),
-                value_reference: reference,
-                kind,
-                unit: unit.map(str::to_string),
-                description: description.into(),
-            }
-        })
-        .collect()
-}
-
-/// Write the FMU. `plan` is complete but for its GUID, which follows from its content.
+/// Write the FMU.
 pub fn pack(
     source: &Source,
-    mut plan: Plan,
-    diagnostics: Vec<model_description::Diagnostic>,
+    plan: &Plan,
     certificate: &Certificate,
     runtimes: Vec<Entry>,
     to: &File,
     output: &Path,
 ) -> Result<(), Error> {
     let failed = |error: serde_json::Error| Error::Request(format!("the plan cannot be written: {error}"));
-    plan.model.guid = plan.derive_guid().map_err(failed)?;
-    let text = serde_json::to_vec(&plan).map_err(failed)?;
+    let text = serde_json::to_vec(plan).map_err(failed)?;
     let request = CoSimulation {
         guid: plan.model.guid.clone(),
         generation_tool: format!("fmu-build {}", env!("CARGO_PKG_VERSION")),
@@ -134,7 +49,7 @@ pub fn pack(
         log_categories: CATEGORIES
             .map(|(name, description)| (name.to_string_lossy().into_owned(), description.into()))
             .to_vec(),
-        diagnostics,
+        diagnostics: diagnostics::describe(&plan.diagnostics),
     };
     let bytes =
         |name: String, content: Vec<u8>| Entry { name, content: Content::Bytes(content), executable: false };

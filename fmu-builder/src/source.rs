@@ -3,16 +3,12 @@
 use crate::archive::{self, Unpacked};
 use crate::error::Error;
 use crate::experiment::{self, Experiment, Setting, Value};
+use crate::interface::{self, Interface, example};
 use crate::options::Run;
 use crate::scratch::Scratch;
-use crate::worker::{Declared, Subject};
-use fmu_runtime::plan::{
-    self, Elimination, Events, Jacobian, Method, Model, Plan, Policy, States, Step, Table, Variables,
-};
+use crate::worker::Declared;
 use fmu_runtime::platform;
-use model_description::{
-    Causality, Dependencies, DependencyKind, Kind, ModelDescription, ScalarVariable, Variability,
-};
+use model_description::{Causality, Dependencies, DependencyKind, Kind, ModelDescription, ScalarVariable};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -25,12 +21,6 @@ pub struct Source {
     /// Index of each state's own variable, where the description tells.
     state_variables: Vec<Option<usize>>,
 }
-
-/// Events per communication step, iterations per event.
-const EVENTS_PER_STEP: u32 = 8;
-const EVENT_ITERATIONS: u32 = 100;
-/// Where the limiter of methods of higher order begins, in parts of a state's size.
-const LIMIT: f64 = 1e-2;
 
 impl Source {
     pub fn open(path: &Path) -> Result<Source, Error> {
@@ -90,41 +80,13 @@ impl Source {
         self.description.model_exchange.as_ref().map_or("", |exchange| &exchange.model_identifier)
     }
 
-    /// The subject of study: the plan has everything that description and request alone decide. State events are located to
-    /// within `precision` of a step.
-    pub fn subject(&self, experiment: Experiment, h: f64, substeps: u32, precision: f64) -> Subject {
-        let variables = &self.description.variables;
-        Subject {
-            root: self.root(),
-            plan: self.plan(h, substeps, precision),
-            experiment,
-            tolerance: self.description.default_experiment.tolerance,
-            outputs: self.outputs().iter().map(|&output| variables[output].value_reference).collect(),
-            output_names: self.outputs().iter().map(|&output| variables[output].name.clone()).collect(),
-            discrete_outputs: self
-                .discrete_outputs()
-                .iter()
-                .map(|&output| (variables[output].value_reference, example(variables[output].kind)))
-                .collect(),
-        }
+    pub fn interface(&self) -> Interface {
+        Interface::new(self.root(), &self.description)
     }
 
     /// Real outputs: what trajectories are compared by.
     pub fn outputs(&self) -> Vec<usize> {
-        let variables = self.description.variables.iter().enumerate();
-        variables
-            .filter(|(_, variable)| variable.causality == Causality::Output && variable.kind == Kind::Real)
-            .map(|(index, _)| index)
-            .collect()
-    }
-
-    /// Outputs of the other types: integers, enumerations, booleans, strings.
-    pub fn discrete_outputs(&self) -> Vec<usize> {
-        let variables = self.description.variables.iter().enumerate();
-        variables
-            .filter(|(_, variable)| variable.causality == Causality::Output && variable.kind != Kind::Real)
-            .map(|(index, _)| index)
-            .collect()
+        interface::real_outputs(&self.description)
     }
 
     /// The description lists time among what a derivative depends on.
@@ -139,115 +101,8 @@ impl Source {
         })
     }
 
-    fn plan(&self, h: f64, substeps: u32, precision: f64) -> Plan {
-        let description = &self.description;
-        let exchange = description.model_exchange.clone().unwrap_or_default();
-        Plan {
-            version: plan::VERSION,
-            model: Model {
-                name: description.model_name.clone(),
-                identifier: exchange.model_identifier,
-                inner_guid: description.guid.clone(),
-                guid: String::new(),
-                log_categories: description.log_categories.clone(),
-                can_get_and_set_state: exchange.can_get_and_set_fmu_state,
-                can_serialize_state: exchange.can_get_and_set_fmu_state && exchange.can_serialize_fmu_state,
-                provides_directional_derivative: exchange.provides_directional_derivative,
-                instantiate_only_once: exchange.can_be_instantiated_only_once_per_process,
-                completed_step_needed: !exchange.completed_integrator_step_not_needed,
-                time_invariant: false,
-                outputs_need_evaluation: false,
-            },
-            step: Step { method: Method::Lie, h, substeps, limit: LIMIT },
-            watch: None,
-            fallback: None,
-            states: self.states(),
-            variables: self.variables(),
-            jacobian: Jacobian {
-                rows: Vec::new(),
-                cols: Vec::new(),
-                policy: Policy::Frozen,
-                source: plan::Source::Differences,
-                setup: Vec::new(),
-                colours: Vec::new(),
-            },
-            elimination: Elimination::default(),
-            events: Events {
-                indicators: description.number_of_event_indicators as u32,
-                bisections: (1.0 / precision).log2().ceil().clamp(1.0, 30.0) as u32,
-                max_per_step: EVENTS_PER_STEP,
-                max_iterations: EVENT_ITERATIONS,
-            },
-            diagnostics: Vec::new(),
-        }
-    }
-
-    fn states(&self) -> States {
-        let variables = &self.description.variables;
-        let derivatives: Vec<usize> =
-            self.description.states().iter().map(|state| state.derivative).collect();
-        let names = self.state_variables.iter().zip(&derivatives);
-        let references: Option<Vec<u32>> = self
-            .state_variables
-            .iter()
-            .map(|variable| variable.map(|index| variables[index].value_reference))
-            .collect();
-        let nominal = |variable: &Option<usize>| self.nominal(*variable).unwrap_or(1.0);
-        let nominals: Vec<f64> = self.state_variables.iter().map(nominal).collect();
-        States {
-            names: names
-                .map(|(state, &derivative)| match state {
-                    Some(state) => variables[*state].name.clone(),
-                    None => format!("the state of {}", variables[derivative].name),
-                })
-                .collect(),
-            derivative_references: match references {
-                Some(_) => derivatives.iter().map(|&index| variables[index].value_reference).collect(),
-                None => Vec::new(),
-            },
-            references: references.unwrap_or_default(),
-            sizes: nominals.clone(),
-            nominals,
-        }
-    }
-
-    /// A state's nominal value, if the description gives a usable one.
-    pub fn nominal(&self, variable: Option<usize>) -> Option<f64> {
-        let nominal = self.description.variables[variable?].nominal?.abs();
-        (nominal > 0.0 && nominal.is_finite()).then_some(nominal)
-    }
-
     pub fn state_variable(&self, state: usize) -> Option<usize> {
         self.state_variables[state]
-    }
-
-    fn variables(&self) -> Variables {
-        let table = |kinds: &[Kind]| {
-            // Aliases share a reference: an input's right wins, then a parameter's.
-            let mut letters: BTreeMap<u32, char> = BTreeMap::new();
-            for variable in
-                self.description.variables.iter().filter(|variable| kinds.contains(&variable.kind))
-            {
-                let letter = match (variable.causality, variable.variability) {
-                    (Causality::Input, Variability::Continuous) => 'c',
-                    (Causality::Input, _) => 'd',
-                    (Causality::Parameter, Variability::Tunable) => 't',
-                    _ => 'r',
-                };
-                let rank = |letter| "rtdc".find(letter);
-                let known = letters.entry(variable.value_reference).or_insert(letter);
-                if rank(letter) > rank(*known) {
-                    *known = letter;
-                }
-            }
-            Table { references: letters.keys().copied().collect(), roles: letters.values().collect() }
-        };
-        Variables {
-            real: table(&[Kind::Real]),
-            integer: table(&[Kind::Integer, Kind::Enumeration]),
-            boolean: table(&[Kind::Boolean]),
-            string: table(&[Kind::String]),
-        }
     }
 
     /// What the description says of each derivative's dependence on states.
@@ -433,24 +288,5 @@ impl Source {
             };
             self.description.set_start(index, &text);
         }
-    }
-
-    /// `count` value references that no variable uses.
-    pub fn fresh_references(&self, count: usize) -> Vec<u32> {
-        let used: std::collections::BTreeSet<u32> =
-            self.description.variables.iter().map(|variable| variable.value_reference).collect();
-        let first = used.last().map_or(0, |last| last.wrapping_add(1));
-        // After the largest, or wherever there is room if that is at the very end.
-        (first..=u32::MAX).chain(0..first).filter(|reference| !used.contains(reference)).take(count).collect()
-    }
-}
-
-/// A value of this type.
-fn example(kind: Kind) -> Value {
-    match kind {
-        Kind::Real => Value::Real(0.0),
-        Kind::Integer | Kind::Enumeration => Value::Integer(0),
-        Kind::Boolean => Value::Boolean(false),
-        Kind::String => Value::Text(String::new()),
     }
 }

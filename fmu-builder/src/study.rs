@@ -33,9 +33,9 @@ pub struct Scenarios {
 pub fn study_scenarios(source: &Source, options: &Options, given: &Study, step: f64, lab: &Lab) -> Scenarios {
     let ranges = options.run.ranges.iter().map(|range| (range.name.clone(), range.low, range.high));
     let ranges = Ranges(ranges.collect());
-    let states = given.subject.plan.states.names.len();
+    let states = given.interface.state_names.len();
     let extent = extent(states, step, given, options.run.explore);
-    let base = &given.subject.experiment;
+    let base = &given.experiment;
     let Exploration { scenarios, ranges, unmoved } =
         experiment::explore(&source.description, base, &ranges, extent);
     let studies = scenarios.iter().map(|scenario| study_of(given, scenario, step)).collect();
@@ -68,7 +68,7 @@ fn extent(states: usize, step: f64, given: &Study, count: Option<u32>) -> Extent
         _ => (20, 2),
     };
     // Not longer than what was asked for.
-    let span = given.subject.experiment.stop - given.subject.experiment.start;
+    let span = given.experiment.stop - given.experiment.start;
     let steps = (span / step * (1.0 + 1e-9)).floor().min(steps as f64).max(1.0) as u64;
     let count = match count {
         Some(count) => Some(count as usize),
@@ -81,7 +81,7 @@ fn study_of(given: &Study, scenario: &Scenario, step: f64) -> Study {
     let mut study = given.clone();
     let start = scenario.experiment.start;
     study.grid = (1..=scenario.steps).map(|k| start + k as f64 * step).collect();
-    study.subject.experiment = scenario.experiment.clone();
+    study.experiment = scenario.experiment.clone();
     study.samples = SAMPLES;
     study.patience = PATIENCE / 0.5 * given.patience;
     study.ask = Vec::new();

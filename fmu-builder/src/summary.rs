@@ -2,11 +2,12 @@
 
 use crate::build::TimeGrid;
 use crate::decide::{Certificate, Decision, Explored, WorstStep, standing};
+use crate::interface::discrete_outputs;
 use crate::libraries::Packed;
 use crate::quantity::format_duration;
 use crate::report::Figures;
 use crate::source::Source;
-use crate::worker::{Studied, Subject, quantiles};
+use crate::worker::{Studied, quantiles};
 use fmu_runtime::plan::{Method, Policy, Source as JacobianSource};
 use fmu_runtime::platform;
 use serde::Serialize;
@@ -143,7 +144,6 @@ impl From<[f64; 3]> for StepTime {
 impl Summary {
     pub fn new(
         source: &Source,
-        subject: &Subject,
         studied: &Studied,
         decision: &Decision,
         grid: &TimeGrid,
@@ -156,7 +156,7 @@ impl Summary {
         let elimination = &plan.elimination;
         let explicit = elimination.explicit as usize;
         let variables = &source.description.variables;
-        let watched: Vec<String> = match subject.outputs.is_empty() {
+        let watched: Vec<String> = match source.outputs().is_empty() {
             true => names.clone(),
             false => source.outputs().iter().map(|&output| variables[output].name.clone()).collect(),
         };
@@ -176,11 +176,9 @@ impl Summary {
                 shortened(&still.iter().map(|name| name.to_string()).collect::<Vec<_>>(), ", ")
             ));
         }
-        let discrete_errors: Vec<WrongShare> = source
-            .discrete_outputs()
-            .iter()
+        let discrete_errors: Vec<WrongShare> = discrete_outputs(&source.description)
             .zip(&decision.wrong_shares)
-            .map(|(&output, &share)| WrongShare { name: variables[output].name.clone(), share })
+            .map(|(output, &share)| WrongShare { name: output.name.clone(), share })
             .collect();
         let wrong = discrete_errors.iter().filter(|output| output.share > decision.tolerance);
         if let Some(worst) = wrong.max_by(|a, b| a.share.total_cmp(&b.share)) {
@@ -274,8 +272,8 @@ impl Summary {
                 .collect(),
             discrete_errors,
             reference_error: decision.reference_error,
-            verified_from: subject.experiment.start,
-            verified_to: studied.times.last().copied().unwrap_or(subject.experiment.start),
+            verified_from: studied.times.first().copied().unwrap_or_default(),
+            verified_to: studied.times.last().copied().unwrap_or_default(),
             verified_on: platform::HOST.name,
             platforms: packed.folders,
             platforms_missing: packed.missing,
@@ -288,7 +286,7 @@ impl Summary {
             warnings,
             repairs,
             written: output.into(),
-            figures: Figures::new(source, subject, studied, decision),
+            figures: Figures::new(source, studied, decision),
         }
     }
 

@@ -22,7 +22,7 @@ pub fn read_plan(resources: &Path, guid: &str) -> Result<Plan, String> {
         ));
     }
     // A plan of another version is refused as such, later.
-    if plan.version == VERSION && plan.derive_guid().ok().as_deref() != Some(guid) {
+    if plan.version == VERSION && plan.derive_guid() != guid {
         return Err(format!(
             "{} is damaged: GUID {guid} does not follow from it, so it was changed after the build, or belongs to \
              another FMU",

@@ -95,7 +95,8 @@ impl Draft {
         fallback: Option<Fallback>,
     ) -> Plan {
         assemble(
-            &problem.subject.plan,
+            problem.interface,
+            problem.discretisation,
             Choice {
                 method,
                 jacobian: Jacobian { policy, ..self.jacobian.clone() },
@@ -106,6 +107,7 @@ impl Draft {
                 fallback,
                 outputs_need_evaluation: problem.studied.outputs_need_evaluation,
                 time_invariant: problem.studied.time_invariant,
+                wrong_directional: problem.studied.wrong_directional.is_some(),
             },
         )
     }

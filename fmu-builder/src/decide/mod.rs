@@ -18,12 +18,13 @@ mod trial;
 mod trim;
 
 use crate::analysis::verdict::Verdict;
+use crate::assemble::Discretisation;
 use crate::error::Error;
 use crate::experiment::Experiment;
+use crate::interface::Interface;
 use crate::lab::Lab;
 use crate::options::{JacobianPolicy, Mode, Options};
-use crate::source::Source;
-use crate::worker::{Simulated, Studied, Subject};
+use crate::worker::{Simulated, Studied};
 use fmu_runtime::plan::{Method, Plan};
 use serde::Serialize;
 
@@ -132,14 +133,14 @@ const METHODS: [Method; 4] = [Method::Lie, Method::Lie2, Method::Ros2, Method::R
 
 /// Choose.
 pub fn decide(
-    source: &Source,
-    subject: &Subject,
+    interface: &Interface,
+    discretisation: Discretisation,
     studied: &Studied,
     runs: &[ReferenceRun],
     options: &Options,
     lab: &Lab,
 ) -> Result<Decision, Error> {
-    let problem = Problem::new(source, subject, studied, options);
+    let problem = Problem::new(interface, discretisation, studied, options);
     let mut finder = Finder::new(&problem, options)?;
     let mut judge = Judge::new(&problem, options, runs, lab);
     judge.warnings = finder.advice();

@@ -4,11 +4,12 @@ use crate::analysis::dense::eigenvalues;
 use crate::analysis::drift::Drift;
 use crate::analysis::large::SparseJacobian;
 use crate::analysis::verdict::Samples;
+use crate::assemble::Discretisation;
+use crate::interface::Interface;
 use crate::method::Step;
 use crate::options::Options;
-use crate::source::Source;
 use crate::structure::{Pattern, Variation};
-use crate::worker::{Sample, Studied, Subject};
+use crate::worker::{Sample, Studied};
 use faer::Mat;
 use faer::prelude::c64;
 use fmu_runtime::plan::Method;
@@ -27,7 +28,8 @@ const GRANT: f64 = 0.25;
 
 /// The model as it was studied, ready to be decided on.
 pub struct Problem<'a> {
-    pub subject: &'a Subject,
+    pub interface: &'a Interface,
+    pub discretisation: Discretisation,
     pub studied: &'a Studied,
     /// All entries, with what is known of their variation.
     pub pattern: Pattern,
@@ -51,19 +53,19 @@ pub struct Problem<'a> {
 
 impl<'a> Problem<'a> {
     pub fn new(
-        source: &Source,
-        subject: &'a Subject,
+        interface: &'a Interface,
+        discretisation: Discretisation,
         studied: &'a Studied,
         options: &Options,
     ) -> Problem<'a> {
-        let n = subject.plan.states.names.len();
+        let n = interface.state_names.len();
         let entries = studied.entries.iter().map(|&(row, col, constant)| {
             let variation = if constant { Variation::Constant } else { Variation::Varying };
             (row as usize, col as usize, variation)
         });
         let pattern = Pattern::new(n, entries);
         let magnitude = |state: usize| studied.magnitudes.get(state).copied().filter(|&size| size > 0.0);
-        let declared = |state: usize| source.nominal(source.state_variable(state));
+        let declared = |state: usize| interface.nominals[state];
         let nominals =
             (0..n).map(|state| declared(state).or(magnitude(state)).unwrap_or(1.0)).collect::<Vec<f64>>();
         let sizes = (0..n).map(|state| magnitude(state).or(declared(state)).unwrap_or(1.0)).collect();
@@ -91,9 +93,10 @@ impl<'a> Problem<'a> {
             4f64.powf((studied.evaluation_time * 1e9).max(1.0).log(4.0).round()) * 1e-9
         });
         let price = options.evaluation_time.unwrap_or(PRICE * (n + pattern.len()) as f64);
-        let h = subject.plan.step.h;
+        let h = discretisation.h;
         Problem {
-            subject,
+            interface,
+            discretisation,
             studied,
             pattern,
             h,
@@ -119,7 +122,7 @@ impl<'a> Problem<'a> {
     }
 
     pub fn names(&self) -> &[String] {
-        &self.subject.plan.states.names
+        &self.interface.state_names
     }
 }
 

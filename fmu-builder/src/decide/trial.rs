@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::lab::Lab;
 use crate::options::{Budget, JacobianPolicy, Options, Watch as WatchMode};
 use crate::quantity::format_duration;
-use crate::worker::{Simulate, Simulated, Subject};
+use crate::worker::{Simulate, Simulated};
 use fmu_runtime::plan::{Method, Plan, Policy, Watch};
 use serde::Serialize;
 
@@ -325,7 +325,7 @@ impl<'a> Judge<'a> {
                     let error = largest(&errors).unwrap_or(0.0);
                     let worst = errors.iter().position(|&one| one == error && error > 0.0);
                     explored.worst =
-                        worst.map(|quantity| self.problem.subject.quantity(quantity).to_string());
+                        worst.map(|quantity| self.problem.interface.quantity(quantity).to_string());
                     (explored.error, explored.outside) = (Some(error), simulated.outside);
                     outcome.explored = Some(outcome.explored.map_or(error, |known| known.max(error)));
                     let limit = self.options.tolerance.max(FRESH_FACTOR * fresh.unwrap_or(0.0));
@@ -344,11 +344,9 @@ impl<'a> Judge<'a> {
     /// One plan on several runs; answers in their order.
     fn simulate(&self, label: &str, plan: &Plan, runs: &[&ReferenceRun]) -> Vec<Result<Simulated, String>> {
         let simulate = |run: &&ReferenceRun| Simulate {
-            subject: Subject {
-                plan: plan.clone(),
-                experiment: run.experiment.clone(),
-                ..self.problem.subject.clone()
-            },
+            interface: self.problem.interface.clone(),
+            experiment: run.experiment.clone(),
+            plan: plan.clone(),
             steps: run.steps,
             every: run.every,
         };
@@ -360,7 +358,7 @@ impl<'a> Judge<'a> {
     }
 
     fn fits(&self, cost: &Cost) -> bool {
-        let step = &self.problem.subject.plan.step;
+        let step = self.problem.discretisation;
         let substeps = f64::from(step.substeps);
         let seconds = substeps * cost.worst_seconds(self.problem.evaluation_time);
         match self.options.budget.unwrap_or(Budget::Share(SHARE)) {
@@ -462,7 +460,7 @@ impl<'a> Judge<'a> {
             ));
         }
         if !fits {
-            let step = self.problem.subject.plan.step.clone();
+            let step = self.problem.discretisation;
             let seconds = f64::from(step.substeps) * cost.worst_seconds(evaluation);
             let share = 100.0 * seconds / (f64::from(step.substeps) * step.h);
             self.warnings.push(format!(
@@ -503,7 +501,7 @@ impl<'a> Judge<'a> {
             certificate,
             spectra,
             tolerance: self.options.tolerance,
-            plan,
+            plan: plan.sealed(),
             candidate,
             simulated: outcome.simulated,
             trials,

@@ -74,7 +74,7 @@ impl Lab {
     /// One plan on several runs, in one process where the FMU allows it to be instantiated again.
     pub fn simulate_all(&self, what: &str, runs: Vec<Simulate>) -> Vec<Result<Simulated, Error>> {
         let count = runs.len();
-        if runs.iter().all(|run| !run.subject.plan.model.instantiate_only_once) {
+        if runs.iter().all(|run| !run.interface.instantiate_only_once) {
             match self.ask(what, Request::SimulateAll(runs.clone())) {
                 Ok(Answer::SimulateAll(simulated)) if simulated.len() == count => {
                     return simulated.into_iter().map(Ok).collect();

@@ -4,9 +4,9 @@
 
 use crate::analysis::step_advice::step_advice;
 use crate::decide::{Decision, Spectra};
-use crate::pack;
+use crate::diagnostics;
 use crate::source::Source;
-use crate::worker::{Studied, Subject};
+use crate::worker::Studied;
 use model_description::{Causality, Variability};
 
 /// Trajectories that are drawn, worst first.
@@ -72,11 +72,11 @@ pub struct Port {
 }
 
 impl Figures {
-    pub fn new(source: &Source, subject: &Subject, studied: &Studied, decision: &Decision) -> Figures {
+    pub fn new(source: &Source, studied: &Studied, decision: &Decision) -> Figures {
         let variables = &source.description.variables;
         let names = &decision.plan.states.names;
         let outputs = source.outputs();
-        let watched: Vec<(String, Option<usize>)> = match subject.outputs.is_empty() {
+        let watched: Vec<(String, Option<usize>)> = match outputs.is_empty() {
             true => (0..names.len()).map(|i| (names[i].clone(), source.state_variable(i))).collect(),
             false => outputs.iter().map(|&i| (variables[i].name.clone(), Some(i))).collect(),
         };
@@ -111,12 +111,12 @@ impl Figures {
             },
             description: variable.description.clone().unwrap_or_default(),
         });
-        let diagnostics = pack::add_diagnostics(&mut decision.plan.clone(), source);
+        let diagnostics = diagnostics::describe(&decision.plan.diagnostics);
         Figures {
             times: points.iter().map(|&p| studied.times[p]).collect(),
             curves: order.iter().map(curve).collect(),
             compared: watched.len(),
-            noun: if subject.outputs.is_empty() { "state" } else { "output" },
+            noun: if outputs.is_empty() { "state" } else { "output" },
             spectrum: spectrum(decision),
             inputs: inputs.collect(),
             diagnostics: diagnostics

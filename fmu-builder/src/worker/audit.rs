@@ -6,7 +6,7 @@
 //! trace in these counters: only memory that is not given back shows.
 
 use super::session::Session;
-use fmu_runtime::plan::Plan;
+use crate::interface::Interface;
 use serde::{Deserialize, Serialize};
 use std::fs;
 
@@ -70,12 +70,12 @@ impl Conduct {
 }
 
 /// Watch the functions that a step calls.
-pub fn audit(session: &mut Session, plan: &Plan) -> Vec<Conduct> {
+pub fn audit(session: &mut Session, interface: &Interface) -> Vec<Conduct> {
     let x = session.x.clone();
     let moved: Vec<f64> = x.iter().map(|x| x + x.abs().max(1e-6) * 1e-9).collect();
     let time = session.time;
     let _ = session.place(time, &x, false);
-    let references = &plan.variables.real.references;
+    let references = &interface.variables.real.references;
     let references = &references[..references.len().min(READ)];
     let inner = &mut session.inner;
     let mut list = Vec::new();
@@ -106,7 +106,7 @@ pub fn audit(session: &mut Session, plan: &Plan) -> Vec<Conduct> {
             denormals(&values)
         }));
     }
-    if plan.model.completed_step_needed {
+    if interface.completed_step_needed {
         list.push(watch("fmi2CompletedIntegratorStep", |_| {
             let _ = inner.completed_integrator_step();
             0

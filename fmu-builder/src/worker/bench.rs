@@ -3,8 +3,9 @@
 use super::audit::{Conduct, audit};
 use super::load::load;
 use super::session::{Session, Signals, expect, said};
-use super::{Subject, timing};
+use super::timing;
 use crate::experiment::{Experiment, Value};
+use crate::interface::Interface;
 use crate::lab::Reporter;
 use fmu_runtime::fmi::{Fmu2, Instantiation, Kind, Log};
 use fmu_runtime::plan::Plan;
@@ -128,23 +129,16 @@ impl Bench {
     /// The model inside, by itself: seconds of an evaluation, and what its functions do.
     fn model_inside(self, reporter: &mut Reporter) -> Result<(f64, Vec<Conduct>), String> {
         let (entries, watched) = (self.plan.jacobian.rows.len(), self.audit);
-        let subject = Subject {
-            root: self.root.join("resources").join(resources::INNER),
-            plan: self.plan,
-            experiment: self.experiment,
-            tolerance: None,
-            outputs: Vec::new(),
-            output_names: Vec::new(),
-            discrete_outputs: Vec::new(),
-        };
-        let mut session = Session::open(&subject, reporter)?;
+        let root = self.root.join("resources").join(resources::INNER);
+        let interface = Interface::inside(root, self.plan);
+        let mut session = Session::open(&interface, &self.experiment, reporter)?;
         let mut least = f64::INFINITY;
         // The machine has slow phases, which the steps, spread over a longer time, see less of.
         for _ in 0..PHASES {
-            least = least.min(timing::measure(&mut session, &subject.plan, entries)?.0);
+            least = least.min(timing::measure(&mut session, &interface, entries)?.0);
             std::thread::sleep(Duration::from_millis(50));
         }
-        let conduct = if watched { audit(&mut session, &subject.plan) } else { Vec::new() };
+        let conduct = if watched { audit(&mut session, &interface) } else { Vec::new() };
         Ok((least, conduct))
     }
 }

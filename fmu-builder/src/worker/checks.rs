@@ -1,19 +1,18 @@
 //! What is checked of the model at a point of the run: its directional derivatives, whether time enters, whether outputs wait for an
 //! evaluation.
 
-use super::Subject;
 use super::probe::{FLOOR, ONE_BY_ONE, Prober};
 use super::session::{Session, expect};
+use crate::interface::Interface;
 
 /// Compare directional derivatives with differences where the session stands; the first wrong one is told.
 pub fn wrong_directional(
-    subject: &Subject,
+    interface: &Interface,
     session: &mut Session,
     prober: &mut Prober,
 ) -> Result<Option<String>, String> {
-    let states = &subject.plan.states;
     let n = session.x.len();
-    if n == 0 || states.references.len() != n || states.derivative_references.len() != n {
+    if n == 0 || interface.state_references.len() != n {
         return Ok(None);
     }
     let point = prober.probe(session)?;
@@ -25,11 +24,11 @@ pub fn wrong_directional(
     // Columns spread over the model: all of a small one.
     let stride = n.div_ceil(ONE_BY_ONE);
     for column in (0..n).step_by(stride) {
-        let reference = [states.references[column]];
-        let unknowns = &states.derivative_references;
+        let reference = [interface.state_references[column]];
+        let unknowns = &interface.derivative_references;
         let status = session.inner.directional_derivative(unknowns, &reference, &[1.0], &mut result);
         if !status.is_usable() {
-            let name = &states.names[column];
+            let name = &interface.state_names[column];
             return Ok(Some(format!("with respect to {name}: the call returns {}", status.name())));
         }
         let size = result.iter().fold(0.0, |size, value| f64::max(size, value.abs()));
@@ -43,7 +42,7 @@ pub fn wrong_directional(
             if !said.is_finite() || off > allowed {
                 return Ok(Some(format!(
                     "of der({}) with respect to {}: it says {said:.6e}, differences say {found:.6e}",
-                    states.names[row], states.names[column]
+                    interface.state_names[row], interface.state_names[column]
                 )));
             }
         }
@@ -83,20 +82,20 @@ pub fn ignores_time(session: &mut Session, h: f64) -> Result<bool, String> {
 
 /// True if outputs read after fmi2SetContinuousStates are those of the last evaluation (OpenModelica 1.12): they must be asked for
 /// after fmi2GetDerivatives.
-pub fn outputs_wait(subject: &Subject, session: &mut Session) -> Result<bool, String> {
-    if subject.outputs.is_empty() || session.x.is_empty() {
+pub fn outputs_wait(interface: &Interface, session: &mut Session) -> Result<bool, String> {
+    if interface.outputs.is_empty() || session.x.is_empty() {
         return Ok(false);
     }
     let (time, x) = (session.time, session.x.clone());
     let mut f = vec![0.0; x.len()];
     let status = session.derivatives(time, &x, false, &mut f);
     expect(status, "fmi2GetDerivatives", &session.log)?;
-    let nominals = &subject.plan.states.nominals;
+    let nominals = interface.nominals_or_one();
     let near: Vec<f64> =
-        x.iter().zip(nominals).map(|(x, nominal)| x + 1e-6 * x.abs().max(*nominal)).collect();
+        x.iter().zip(&nominals).map(|(x, nominal)| x + 1e-6 * x.abs().max(*nominal)).collect();
     let read = |session: &mut Session| {
-        let mut values = vec![0.0; subject.outputs.len()];
-        let status = session.inner.get_real(&subject.outputs, &mut values);
+        let mut values = vec![0.0; interface.outputs.len()];
+        let status = session.inner.get_real(&interface.outputs, &mut values);
         expect(status, "fmi2GetReal", &session.log).map(|()| values)
     };
     expect(session.place(time, &near, false), "fmi2SetContinuousStates", &session.log)?;

@@ -13,9 +13,7 @@ mod simulate;
 mod study;
 mod timing;
 
-use crate::experiment::{Experiment, Value};
-use crate::lab::protocol::{self, Reporter, path};
-use fmu_runtime::plan::Plan;
+use crate::lab::protocol::{self, Reporter};
 use fmu_runtime::resources::INNER;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -25,33 +23,6 @@ pub use audit::Conduct;
 pub use bench::{Bench, Measured};
 pub use simulate::{Simulate, Simulated, quantiles};
 pub use study::{Declared, Sample, StructureFound, Studied, Study};
-
-/// The unpacked Model-Exchange FMU and the run to study.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Subject {
-    #[serde(with = "path")]
-    pub root: PathBuf,
-    /// Its names, references and limits; Jacobian and elimination are filled in by whoever decides them.
-    pub plan: Plan,
-    pub experiment: Experiment,
-    /// `DefaultExperiment tolerance`, for FMUs with solvers of their own.
-    pub tolerance: Option<f64>,
-    /// Real outputs whose trajectories are compared; without any, the states are.
-    pub outputs: Vec<u32>,
-    pub output_names: Vec<String>,
-    /// Outputs that are no Reals, with an example of their type.
-    pub discrete_outputs: Vec<(u32, Value)>,
-}
-
-impl Subject {
-    /// The name of a quantity whose trajectory is compared.
-    pub fn quantity(&self, index: usize) -> &str {
-        match self.outputs.is_empty() {
-            true => &self.plan.states.names[index],
-            false => &self.output_names[index],
-        }
-    }
-}
 
 #[derive(Serialize, Deserialize)]
 pub enum Request {
@@ -66,9 +37,9 @@ impl Request {
     /// The folder into which some models write while they run.
     pub fn resources(&self) -> PathBuf {
         let inner = match self {
-            Request::Study(study) => study.subject.root.clone(),
-            Request::Simulate(simulate) => simulate.subject.root.clone(),
-            Request::SimulateAll(all) => all.first().map(|it| it.subject.root.clone()).unwrap_or_default(),
+            Request::Study(study) => study.interface.root.clone(),
+            Request::Simulate(simulate) => simulate.interface.root.clone(),
+            Request::SimulateAll(all) => all.first().map(|it| it.interface.root.clone()).unwrap_or_default(),
             Request::Bench(bench) => bench.root.join("resources").join(INNER),
         };
         inner.join("resources")

@@ -6,7 +6,7 @@
 use super::session::{Session, said};
 use super::study::{Declared, StructureFound};
 use crate::structure::{Pattern, Variation};
-use fmu_runtime::plan::{Colour, Plan};
+use fmu_runtime::plan::Colour;
 use std::collections::BTreeMap;
 
 /// Up to here every column is perturbed by itself; larger declared structures are checked by colours.
@@ -45,8 +45,9 @@ pub struct Prober {
 }
 
 impl Prober {
-    pub fn new(plan: &Plan, declared: &[Declared]) -> Prober {
-        let n = plan.states.names.len();
+    /// `scale`: the states' nominal values.
+    pub fn new(scale: Vec<f64>, declared: &[Declared]) -> Prober {
+        let n = scale.len();
         let complete = declared.iter().all(Option::is_some);
         let one_by_one = n <= ONE_BY_ONE || !complete;
         let mut places = Vec::new();
@@ -59,14 +60,7 @@ impl Prober {
             let (all, none) = (vec![true; pattern.len()], vec![false; pattern.len()]);
             crate::structure::colour(&pattern, &all, &none, &none)
         };
-        Prober {
-            scale: plan.states.nominals.clone(),
-            declared: declared.to_vec(),
-            groups,
-            places,
-            one_by_one,
-            strays: Vec::new(),
-        }
+        Prober { scale, declared: declared.to_vec(), groups, places, one_by_one, strays: Vec::new() }
     }
 
     /// Evaluations per point.

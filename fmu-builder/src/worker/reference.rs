@@ -7,9 +7,11 @@
 //! located on the cubic through both ends, then approached with a step of their own.
 
 use super::session::{Session, Signals, expect};
+use crate::interface::Interface;
+use crate::structure::{Pattern, plan_parts};
 use fmu_runtime::jacobian::{Differentiator, Which};
 use fmu_runtime::lu::{Balance, Factors};
-use fmu_runtime::plan::Plan;
+use fmu_runtime::plan::{Elimination, Jacobian, States};
 use std::time::Instant;
 
 /// Columns of the extrapolation table: the highest order.
@@ -48,6 +50,22 @@ pub struct Reference {
     pub unresolved: u64,
 }
 
+/// The model's whole Jacobian and how I - hJ is factored: what an implicit run needs before anything is decided.
+pub struct Linearisation {
+    states: States,
+    jacobian: Jacobian,
+    elimination: Elimination,
+}
+
+impl Linearisation {
+    pub fn new(interface: &Interface, pattern: &Pattern, h: f64) -> Linearisation {
+        let nominals = interface.nominals_or_one();
+        let (all, none) = (vec![true; pattern.len()], vec![false; pattern.len()]);
+        let (jacobian, elimination) = plan_parts(pattern, &all, &none, h, &[]);
+        Linearisation { states: interface.states(nominals.clone(), nominals), jacobian, elimination }
+    }
+}
+
 /// Why the reference ends early.
 pub enum Halt {
     /// The model failed; the message is for the user.
@@ -64,29 +82,35 @@ impl From<String> for Halt {
 }
 
 impl Reference {
-    /// `plan` has the full Jacobian and its elimination.
-    pub fn new(plan: &Plan, tolerance: f64, span: f64, deadline: Instant) -> Result<Reference, String> {
-        let n = plan.states.names.len();
-        let factors = Factors::new(&plan.elimination, &plan.jacobian)?;
+    pub fn new(
+        linearisation: &Linearisation,
+        indicators: usize,
+        tolerance: f64,
+        span: f64,
+        deadline: Instant,
+    ) -> Result<Reference, String> {
+        let Linearisation { states, jacobian, elimination } = linearisation;
+        let n = states.names.len();
+        let factors = Factors::new(elimination, jacobian)?;
         Ok(Reference {
-            differentiator: Differentiator::new(&plan.jacobian, &plan.states),
+            differentiator: Differentiator::new(jacobian, states),
             balance: factors.balance(),
             factors,
-            nominals: plan.states.nominals.clone(),
-            jacobian: vec![0.0; plan.jacobian.rows.len()],
+            nominals: states.nominals.clone(),
+            jacobian: vec![0.0; jacobian.rows.len()],
             tolerance,
             shortest: span * 1e-12,
             next: span * 1e-5,
-            scale: plan.states.nominals.iter().map(|nominal| 1e-9 * nominal).collect(),
+            scale: states.nominals.iter().map(|nominal| 1e-9 * nominal).collect(),
             deadline,
             table: vec![vec![0.0; n]; COLUMNS],
             f: vec![0.0; n],
             f_start: vec![0.0; n],
             d: vec![0.0; n],
-            z: vec![0.0; plan.events.indicators as usize],
+            z: vec![0.0; indicators],
             events: 0,
             regime: 0,
-            names: plan.states.names.clone(),
+            names: states.names.clone(),
             unresolved: 0,
         })
     }

@@ -2,11 +2,12 @@
 //!
 //! Every failure becomes a sentence for the user; the FMU's own last messages are part of it.
 
-use super::Subject;
 use super::guard::check_buffers;
 use super::load::load;
+use crate::assemble::EVENT_ITERATIONS;
 use crate::experiment::{Column, Experiment, Signal, Value};
 use crate::inputs::InputTable;
+use crate::interface::Interface;
 use crate::lab::Reporter;
 use fmu_runtime::fmi::{EventInfo, Fmu2, Instantiation, Kind, LoadError, Log, SavedState};
 use fmu_runtime::platform;
@@ -26,7 +27,6 @@ pub struct Session {
     pub z: Vec<f64>,
     pub next_event: f64,
     completed_step_needed: bool,
-    max_iterations: u32,
     /// The FMU can save and restore its state; false from the first failure on.
     can_save: bool,
 }
@@ -63,15 +63,14 @@ pub fn said(log: &Log) -> String {
 }
 
 /// Load and instantiate the Model-Exchange FMU.
-pub fn instantiate(subject: &Subject, reporter: &mut Reporter) -> Result<(Fmu2, Arc<Log>), String> {
-    let model = &subject.plan.model;
-    let library = platform::HOST.library(&subject.root, &model.identifier);
+pub fn instantiate(interface: &Interface, reporter: &mut Reporter) -> Result<(Fmu2, Arc<Log>), String> {
+    let library = platform::HOST.library(&interface.root, &interface.identifier);
     let log = Arc::new(Log::default());
     let request = Instantiation {
         kind: Kind::ModelExchange,
-        name: &model.name,
-        guid: &model.inner_guid,
-        resources: &resources::uri_from_path(&subject.root.join("resources")),
+        name: &interface.name,
+        guid: &interface.guid,
+        resources: &resources::uri_from_path(&interface.root.join("resources")),
         visible: false,
         logging: false,
     };
@@ -80,7 +79,7 @@ pub fn instantiate(subject: &Subject, reporter: &mut Reporter) -> Result<(Fmu2, 
         LoadError::Instantiate => format!(
             "the FMU's fmi2Instantiate returned NULL for GUID {}{}. If the GUID of modelDescription.xml is not \
              the library's, export the FMU again",
-            model.inner_guid,
+            interface.guid,
             said(&log)
         ),
         LoadError::MissingSymbol(_) => {
@@ -122,15 +121,18 @@ fn set(inner: &mut Fmu2, reference: u32, value: &Value) -> Status {
 
 impl Session {
     /// Bring the FMU to Continuous-Time Mode at the experiment's start.
-    pub fn open(subject: &Subject, reporter: &mut Reporter) -> Result<Session, String> {
-        let experiment = &subject.experiment;
-        let (mut inner, log) = instantiate(subject, reporter)?;
+    pub fn open(
+        interface: &Interface,
+        experiment: &Experiment,
+        reporter: &mut Reporter,
+    ) -> Result<Session, String> {
+        let (mut inner, log) = instantiate(interface, reporter)?;
         reporter.phase("fmi2SetReal");
         set_start_values(&mut inner, experiment, &log)?;
         let mut signals = Signals::of(experiment);
         reporter.phase("fmi2SetupExperiment");
         expect(
-            inner.setup_experiment(subject.tolerance, experiment.start, None),
+            inner.setup_experiment(interface.tolerance, experiment.start, None),
             "fmi2SetupExperiment",
             &log,
         )?;
@@ -147,12 +149,11 @@ impl Session {
             signals,
             time: experiment.start,
             jump_due: false,
-            x: vec![0.0; subject.plan.states.names.len()],
-            z: vec![0.0; subject.plan.events.indicators as usize],
+            x: vec![0.0; interface.state_names.len()],
+            z: vec![0.0; interface.indicators as usize],
             next_event: f64::INFINITY,
-            completed_step_needed: subject.plan.model.completed_step_needed,
-            max_iterations: subject.plan.events.max_iterations,
-            can_save: subject.plan.model.can_get_and_set_state,
+            completed_step_needed: interface.completed_step_needed,
+            can_save: interface.can_get_and_set_state,
         };
         reporter.phase("fmi2NewDiscreteStates");
         session.settle()?;
@@ -180,7 +181,7 @@ impl Session {
 
     fn settle(&mut self) -> Result<(), String> {
         let mut info = EventInfo::default();
-        for _ in 0..=self.max_iterations {
+        for _ in 0..=EVENT_ITERATIONS {
             expect(self.inner.new_discrete_states(&mut info), "fmi2NewDiscreteStates", &self.log)?;
             if info.terminate() {
                 return Err(format!("the FMU ended the simulation at t = {}{}", self.time, said(&self.log)));
@@ -194,7 +195,7 @@ impl Session {
         Err(format!(
             "the event at t = {} did not settle within {} calls of fmi2NewDiscreteStates{}",
             self.time,
-            self.max_iterations,
+            EVENT_ITERATIONS,
             said(&self.log)
         ))
     }

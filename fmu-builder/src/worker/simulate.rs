@@ -1,21 +1,24 @@
 //! Run a plan offline, with the code that the exported FMU ships, as an importer would: inputs at each
 //! communication point, then a step.
 
-use super::Subject;
 use super::reference::ROUNDING;
 use super::session::{self, Signals, instantiate, said};
 use super::study::number;
-use crate::experiment::Value;
+use crate::experiment::{Experiment, Value};
+use crate::interface::Interface;
 use crate::lab::Reporter;
 use fmu_runtime::instance::Instance;
+use fmu_runtime::plan::Plan;
 use serde::{Deserialize, Serialize};
 use std::ffi::CString;
 use std::time::Instant;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Simulate {
-    /// With the plan that is tried.
-    pub subject: Subject,
+    pub interface: Interface,
+    pub experiment: Experiment,
+    /// The plan that is tried.
+    pub plan: Plan,
     /// Communication steps, and how many of them lie between two recorded points.
     pub steps: u64,
     pub every: u64,
@@ -48,14 +51,14 @@ pub struct Simulated {
 
 impl Simulate {
     pub fn answer(self, reporter: &mut Reporter) -> Result<Simulated, String> {
-        let Subject { plan, experiment, .. } = &self.subject;
-        let (mut inner, log) = instantiate(&self.subject, reporter)?;
+        let Simulate { plan, experiment, .. } = &self;
+        let (mut inner, log) = instantiate(&self.interface, reporter)?;
         session::set_start_values(&mut inner, experiment, &log)?;
         let mut signals = Signals::of(experiment);
         let host = *inner.callbacks();
         let mut instance = Instance::with_inner(&plan.model.name, plan.clone(), inner, host)?;
         let fail = |call: &str| Err(format!("{call} failed{}", said(&log)));
-        if !instance.setup_experiment(self.subject.tolerance, experiment.start, None).is_usable() {
+        if !instance.setup_experiment(self.interface.tolerance, experiment.start, None).is_usable() {
             return fail("fmi2SetupExperiment");
         }
         reporter.phase("fmi2EnterInitializationMode");
@@ -103,7 +106,7 @@ impl Simulate {
                 largest = 0.0;
                 let watched = self.watch(&mut instance);
                 if let Some(i) = watched.iter().position(|value| !value.is_finite()) {
-                    let name = self.subject.quantity(i);
+                    let name = self.interface.quantity(i);
                     result.failed = Some(format!("{name} is {} at t = {}", watched[i], time + step));
                     break;
                 }
@@ -128,7 +131,7 @@ impl Simulate {
     }
 
     fn discrete(&self, instance: &mut Instance) -> Vec<i64> {
-        let outputs = self.subject.discrete_outputs.iter();
+        let outputs = self.interface.discrete_outputs.iter();
         let values = outputs.map(|(reference, kind)| {
             let mut value = [0];
             let (status, value) = match kind {
@@ -144,12 +147,12 @@ impl Simulate {
     }
 
     fn watch(&self, instance: &mut Instance) -> Vec<f64> {
-        if self.subject.outputs.is_empty() {
+        if self.interface.outputs.is_empty() {
             return instance.states().to_vec();
         }
-        let mut values = vec![0.0; self.subject.outputs.len()];
+        let mut values = vec![0.0; self.interface.outputs.len()];
         // What cannot be read shows as NaN, never as a value.
-        if !instance.get_real(&self.subject.outputs, &mut values).is_usable() {
+        if !instance.get_real(&self.interface.outputs, &mut values).is_usable() {
             values.fill(f64::NAN);
         }
         values

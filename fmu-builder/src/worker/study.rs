@@ -2,15 +2,14 @@
 //!
 //! Structure and Jacobians are taken by `probe` at several points of the run and at points thrown around them.
 
-use super::Subject;
 use super::checks;
 use super::probe::{Point, Prober};
-use super::reference::{Halt, Reference};
+use super::reference::{Halt, Linearisation, Reference};
 use super::session::{Session, expect, said};
 use super::timing;
-use crate::experiment::Value;
+use crate::experiment::{Experiment, Value};
+use crate::interface::Interface;
 use crate::lab::Reporter;
-use crate::structure::plan_parts;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
@@ -20,7 +19,10 @@ const SAMPLE_ENTRIES: usize = 3_000_000;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Study {
-    pub subject: Subject,
+    pub interface: Interface,
+    pub experiment: Experiment,
+    /// The internal step that is planned for.
+    pub h: f64,
     /// One per state; `None`: depends on anything.
     pub declared: Vec<Declared>,
     /// Points in time at which trajectories are compared, ascending, after the start.
@@ -99,17 +101,17 @@ pub struct Sample {
 impl Study {
     pub fn answer(self, reporter: &mut Reporter) -> Result<Studied, String> {
         let begin = Instant::now();
-        let model = &self.subject.plan.model;
-        let mut prober = Prober::new(&self.subject.plan, &self.declared);
+        let model = &self.interface;
+        let mut prober = Prober::new(model.nominals_or_one(), &self.declared);
         let mut points = Vec::new();
         // A model that cannot save its state is thrown beside its start in an instance of its own, and beside its run only
         // at the end: a Dymola engine sits on another branch of its loop after its states were moved by 3 % and back.
         if !model.can_get_and_set_state && !model.instantiate_only_once {
-            let mut other = Session::open(&self.subject, reporter)?;
+            let mut other = Session::open(model, &self.experiment, reporter)?;
             self.refuse_bad_start(&mut other)?;
             points.extend(prober.probe_beside(&mut other, 1, |_| f64::INFINITY)?);
         }
-        let mut session = Session::open(&self.subject, reporter)?;
+        let mut session = Session::open(model, &self.experiment, reporter)?;
         self.refuse_bad_start(&mut session)?;
         let told = self.ask.iter().map(|(reference, kind)| tell(&mut session, *reference, kind)).collect();
 
@@ -119,13 +121,11 @@ impl Study {
             points.extend(session.aside(|session| prober.probe_beside(session, 1, |_| f64::INFINITY))?);
         }
         let pattern = prober.pattern(&points);
-        let mut plan = self.subject.plan.clone();
-        (plan.jacobian, plan.elimination) =
-            plan_parts(&pattern, &vec![true; pattern.len()], &vec![false; pattern.len()], plan.step.h, &[]);
+        let linearisation = Linearisation::new(model, &pattern, self.h);
 
-        let span = self.subject.experiment.stop - self.subject.experiment.start;
+        let span = self.experiment.stop - self.experiment.start;
         let deadline = begin + Duration::from_secs_f64(self.patience);
-        let mut run = Reference::new(&plan, self.tolerance, span, deadline)?;
+        let mut run = Reference::new(&linearisation, session.z.len(), self.tolerance, span, deadline)?;
         let mut times = vec![session.time];
         let (first, first_discrete) = self.watch(&mut session)?;
         let (mut trajectory, mut discrete) = (vec![first], vec![first_discrete]);
@@ -165,10 +165,9 @@ impl Study {
             events_seen = run.events;
             if due || after_event {
                 let beside = points.len() % 4 == 2 && affordable > 40 && session.can_save();
-                let h = self.subject.plan.step.h;
                 let (mut taken, ignores) = session.aside(|session| {
                     let mut taken = vec![prober.probe(session)?];
-                    let ignores = !time_invariant || checks::ignores_time(session, h)?;
+                    let ignores = !time_invariant || checks::ignores_time(session, self.h)?;
                     if beside {
                         taken.extend(prober.probe_beside(session, points.len() as u64, |_| f64::INFINITY)?);
                     }
@@ -197,7 +196,7 @@ impl Study {
         let mut live = match is_dead {
             false => Some(session),
             true if model.instantiate_only_once => None,
-            true => Some(Session::open(&self.subject, reporter)?),
+            true => Some(Session::open(model, &self.experiment, reporter)?),
         };
         let (mut wrong_directional, mut waits, mut measured) = (None, false, (0.0, None));
         if let Some(session) = &mut live {
@@ -211,10 +210,10 @@ impl Study {
             }
             if self.thorough {
                 if model.provides_directional_derivative {
-                    wrong_directional = checks::wrong_directional(&self.subject, session, &mut prober)?;
+                    wrong_directional = checks::wrong_directional(model, session, &mut prober)?;
                 }
-                waits = checks::outputs_wait(&self.subject, session)?;
-                measured = timing::measure(session, &self.subject.plan, prober.pattern(&points).len())?;
+                waits = checks::outputs_wait(model, session)?;
+                measured = timing::measure(session, model, prober.pattern(&points).len())?;
             }
         }
         let pattern = prober.pattern(&points);
@@ -262,7 +261,7 @@ impl Study {
     }
 
     fn refuse_bad_start(&self, session: &mut Session) -> Result<(), String> {
-        let names = &self.subject.plan.states.names;
+        let names = &self.interface.state_names;
         if let Some(i) = session.x.iter().position(|x| !x.is_finite()) {
             return Err(format!(
                 "the state {} is {} at the start (t = {}); give it or its parameters a start value with --set",
@@ -297,17 +296,17 @@ impl Study {
         let (time, x) = (session.time, session.x.clone());
         let mut f = vec![0.0; x.len()];
         expect(session.derivatives(time, &x, false, &mut f), "fmi2GetDerivatives", &session.log)?;
-        let discrete = self.subject.discrete_outputs.iter();
+        let discrete = self.interface.discrete_outputs.iter();
         let discrete = discrete.map(|(reference, kind)| number(tell(session, *reference, kind))).collect();
-        if self.subject.outputs.is_empty() {
+        if self.interface.outputs.is_empty() {
             return Ok((x, discrete));
         }
-        let mut values = vec![0.0; self.subject.outputs.len()];
-        expect(session.inner.get_real(&self.subject.outputs, &mut values), "fmi2GetReal", &session.log)?;
+        let mut values = vec![0.0; self.interface.outputs.len()];
+        expect(session.inner.get_real(&self.interface.outputs, &mut values), "fmi2GetReal", &session.log)?;
         if let Some(i) = values.iter().position(|value| !value.is_finite()) {
             return Err(format!(
                 "the output {} is {} at t = {time}; check the model there, or end the run before with --stop",
-                self.subject.output_names[i], values[i]
+                self.interface.output_names[i], values[i]
             ));
         }
         Ok((values, discrete))

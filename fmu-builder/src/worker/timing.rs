@@ -1,11 +1,15 @@
 //! What the model's own calls cost.
 
 use super::session::{Session, expect};
-use fmu_runtime::plan::Plan;
+use crate::interface::Interface;
 use std::time::{Duration, Instant};
 
 /// Seconds of an evaluation (set states, get derivatives) and of a directional derivative.
-pub fn measure(session: &mut Session, plan: &Plan, entries: usize) -> Result<(f64, Option<f64>), String> {
+pub fn measure(
+    session: &mut Session,
+    interface: &Interface,
+    entries: usize,
+) -> Result<(f64, Option<f64>), String> {
     let n = session.x.len();
     if n == 0 {
         return Ok((0.0, None));
@@ -22,19 +26,17 @@ pub fn measure(session: &mut Session, plan: &Plan, entries: usize) -> Result<(f6
         failed |= !inner.set_continuous_states(if i % 2 == 0 { &x } else { &near }).is_usable();
         failed |= !inner.get_derivatives(&mut f).is_usable();
     });
-    let states = &plan.states;
-    let directional = plan.model.provides_directional_derivative
+    let directional = interface.provides_directional_derivative
         && inner.has_directional_derivative()
-        && states.references.len() == n
-        && states.derivative_references.len() == n
+        && interface.state_references.len() == n
         && !failed;
     let directional = directional.then(|| {
         // A colour asks for about as many rows as there are entries per column.
         let rows = (entries / n).clamp(1, n);
-        let unknowns = &states.derivative_references[..rows];
+        let unknowns = &interface.derivative_references[..rows];
         let mut result = vec![0.0; rows];
         fastest(|i| {
-            let known = [states.references[i % n]];
+            let known = [interface.state_references[i % n]];
             let _ = inner.set_continuous_states(if i % 2 == 0 { &x } else { &near });
             let _ = inner.directional_derivative(unknowns, &known, &[1.0], &mut result);
         })

@@ -1,0 +1,96 @@
+//! Our own variables of the new FMU: what its runtime says of itself.
+
+use crate::interface::Interface;
+use fmu_runtime::plan::{Diagnostic, Quantity};
+use model_description::DiagnosticKind;
+
+type Row = (Quantity, &'static str, DiagnosticKind, Option<&'static str>, &'static str);
+
+/// Quantity, name, type, unit, description.
+const DIAGNOSTICS: [Row; 9] = [
+    (
+        Quantity::StepTime,
+        "fmuBuild.stepTime",
+        DiagnosticKind::Real,
+        Some("s"),
+        "Wall-clock time of the last step; measured from the first reading on",
+    ),
+    (
+        Quantity::Overruns,
+        "fmuBuild.overruns",
+        DiagnosticKind::Integer,
+        None,
+        "Steps that took longer than the time they simulate; counted from the first reading on",
+    ),
+    (
+        Quantity::Allocations,
+        "fmuBuild.allocations",
+        DiagnosticKind::Integer,
+        None,
+        "Requests for memory by steps, the model's own apart; counted from the first reading on",
+    ),
+    (
+        Quantity::Events,
+        "fmuBuild.events",
+        DiagnosticKind::Integer,
+        None,
+        "Events handled since initialisation",
+    ),
+    (
+        Quantity::CarriedEvents,
+        "fmuBuild.carriedEvents",
+        DiagnosticKind::Integer,
+        None,
+        "Steps that put an event off to the next one",
+    ),
+    (
+        Quantity::ErrorEstimate,
+        "fmuBuild.errorEstimate",
+        DiagnosticKind::Real,
+        None,
+        "Estimated local error of the last internal step, relative to the states' sizes",
+    ),
+    (
+        Quantity::PlanDefect,
+        "fmuBuild.planDefect",
+        DiagnosticKind::Real,
+        None,
+        "What the last internal step missed because of its Jacobian, relative to the states' sizes",
+    ),
+    (
+        Quantity::StepsOutsidePlan,
+        "fmuBuild.stepsOutsidePlan",
+        DiagnosticKind::Integer,
+        None,
+        "Internal steps in which the watch spoke and could not be satisfied: what was studied does not cover them",
+    ),
+    (
+        Quantity::JacobianRenewals,
+        "fmuBuild.jacobianRenewals",
+        DiagnosticKind::Integer,
+        None,
+        "Internal steps that were done again with a renewed Jacobian because the watch spoke",
+    ),
+];
+
+/// All of them, with value references that no variable of the FMU has.
+pub fn reserve(interface: &Interface) -> Vec<Diagnostic> {
+    let references = interface.fresh_references(DIAGNOSTICS.len());
+    let rows = DIAGNOSTICS.iter().zip(references);
+    rows.map(|(&(quantity, ..), reference)| Diagnostic { quantity, reference }).collect()
+}
+
+/// For modelDescription.xml and for people.
+pub fn describe(diagnostics: &[Diagnostic]) -> Vec<model_description::Diagnostic> {
+    let described = diagnostics.iter().filter_map(|&Diagnostic { quantity, reference }| {
+        let &(_, name, kind, unit, description) = DIAGNOSTICS.iter().find(|row| row.0 == quantity)?;
+        Some(model_description::Diagnostic {
+            name: name.into(),
+            value_reference: reference,
+            kind,
+            unit: unit.map(str::to_string),
+            description: description.into(),
+        })
+    });
+    described.collect()
+}

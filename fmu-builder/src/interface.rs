@@ -1,0 +1,206 @@
+//! The FMU's interface: what its description alone says of names, references, roles and abilities.
+//!
+//! It is all that a worker needs to run the model, and one of the three values that a plan is made of (see `assemble`).
+
+use crate::experiment::Value;
+use crate::lab::protocol::path;
+use fmu_runtime::plan::{Plan, States, Table, Variables};
+use model_description::{Causality, Kind, ModelDescription, ScalarVariable, Variability};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Interface {
+    /// The folder of the unpacked FMU.
+    #[serde(with = "path")]
+    pub root: PathBuf,
+    pub name: String,
+    /// `modelIdentifier`: the base name of its library.
+    pub identifier: String,
+    pub guid: String,
+    pub log_categories: Vec<String>,
+    pub can_get_and_set_state: bool,
+    pub can_serialize_state: bool,
+    pub provides_directional_derivative: bool,
+    pub instantiate_only_once: bool,
+    /// `fmi2CompletedIntegratorStep` must be called after every step.
+    pub completed_step_needed: bool,
+    /// `DefaultExperiment tolerance`, for FMUs with solvers of their own.
+    pub tolerance: Option<f64>,
+    pub state_names: Vec<String>,
+    /// Value references of the states and of their derivatives; both empty where some state has none.
+    pub state_references: Vec<u32>,
+    pub derivative_references: Vec<u32>,
+    /// The states' nominal values, where the description gives usable ones.
+    pub nominals: Vec<Option<f64>>,
+    pub indicators: u32,
+    pub variables: Variables,
+    /// Real outputs whose trajectories are compared; without any, the states are.
+    pub outputs: Vec<u32>,
+    pub output_names: Vec<String>,
+    /// Outputs that are no Reals, with an example of their type.
+    pub discrete_outputs: Vec<(u32, Value)>,
+}
+
+impl Interface {
+    /// Of the FMU that is unpacked in `root`.
+    pub fn new(root: PathBuf, description: &ModelDescription) -> Interface {
+        let variables = &description.variables;
+        let exchange = description.model_exchange.clone().unwrap_or_default();
+        let states = description.states();
+        let references = states.iter().map(|state| Some(variables[state.state?].value_reference));
+        let references: Option<Vec<u32>> = references.collect();
+        let derivatives = states.iter().map(|state| variables[state.derivative].value_reference);
+        let outputs = real_outputs(description);
+        Interface {
+            root,
+            name: description.model_name.clone(),
+            identifier: exchange.model_identifier,
+            guid: description.guid.clone(),
+            log_categories: description.log_categories.clone(),
+            can_get_and_set_state: exchange.can_get_and_set_fmu_state,
+            can_serialize_state: exchange.can_get_and_set_fmu_state && exchange.can_serialize_fmu_state,
+            provides_directional_derivative: exchange.provides_directional_derivative,
+            instantiate_only_once: exchange.can_be_instantiated_only_once_per_process,
+            completed_step_needed: !exchange.completed_integrator_step_not_needed,
+            tolerance: description.default_experiment.tolerance,
+            state_names: states
+                .iter()
+                .map(|state| match state.state {
+                    Some(state) => variables[state].name.clone(),
+                    None => format!("the state of {}", variables[state.derivative].name),
+                })
+                .collect(),
+            derivative_references: references.as_ref().map_or(Vec::new(), |_| derivatives.collect()),
+            state_references: references.unwrap_or_default(),
+            nominals: states.iter().map(|state| nominal(description, state.state)).collect(),
+            indicators: description.number_of_event_indicators as u32,
+            variables: tables(description),
+            outputs: outputs.iter().map(|&output| variables[output].value_reference).collect(),
+            output_names: outputs.iter().map(|&output| variables[output].name.clone()).collect(),
+            discrete_outputs: discrete_outputs(description)
+                .map(|output| (output.value_reference, example(output.kind)))
+                .collect(),
+        }
+    }
+
+    /// Of the FMU inside a finished one, unpacked in `root`: its plan tells what a session needs. Nothing is compared.
+    pub fn inside(root: PathBuf, plan: Plan) -> Interface {
+        let Plan { model, states, variables, events, .. } = plan;
+        Interface {
+            root,
+            name: model.name,
+            identifier: model.identifier,
+            guid: model.inner_guid,
+            log_categories: model.log_categories,
+            can_get_and_set_state: model.can_get_and_set_state,
+            can_serialize_state: model.can_serialize_state,
+            provides_directional_derivative: model.provides_directional_derivative,
+            instantiate_only_once: model.instantiate_only_once,
+            completed_step_needed: model.completed_step_needed,
+            tolerance: None,
+            state_names: states.names,
+            state_references: states.references,
+            derivative_references: states.derivative_references,
+            nominals: states.nominals.into_iter().map(Some).collect(),
+            indicators: events.indicators,
+            variables,
+            outputs: Vec::new(),
+            output_names: Vec::new(),
+            discrete_outputs: Vec::new(),
+        }
+    }
+
+    /// The name of a quantity whose trajectory is compared.
+    pub fn quantity(&self, index: usize) -> &str {
+        match self.outputs.is_empty() {
+            true => &self.state_names[index],
+            false => &self.output_names[index],
+        }
+    }
+
+    /// Nominal values for as long as the model has not been run: 1 where none is declared, as FMI has it.
+    pub fn nominals_or_one(&self) -> Vec<f64> {
+        self.nominals.iter().map(|nominal| nominal.unwrap_or(1.0)).collect()
+    }
+
+    /// The plan's table of states.
+    pub fn states(&self, nominals: Vec<f64>, sizes: Vec<f64>) -> States {
+        States {
+            names: self.state_names.clone(),
+            references: self.state_references.clone(),
+            derivative_references: self.derivative_references.clone(),
+            nominals,
+            sizes,
+        }
+    }
+
+    /// `count` value references that no variable uses.
+    pub fn fresh_references(&self, count: usize) -> Vec<u32> {
+        let Variables { real, integer, boolean, string } = &self.variables;
+        let tables = [real, integer, boolean, string];
+        let used: BTreeSet<u32> = tables.iter().flat_map(|table| &table.references).copied().collect();
+        let first = used.last().map_or(0, |last| last.wrapping_add(1));
+        // After the largest, or wherever there is room if that is at the very end.
+        (first..=u32::MAX).chain(0..first).filter(|reference| !used.contains(reference)).take(count).collect()
+    }
+}
+
+/// Real outputs, as indices of variables: what trajectories are compared by.
+pub fn real_outputs(description: &ModelDescription) -> Vec<usize> {
+    let variables = description.variables.iter().enumerate();
+    variables
+        .filter(|(_, variable)| variable.causality == Causality::Output && variable.kind == Kind::Real)
+        .map(|(index, _)| index)
+        .collect()
+}
+
+/// Outputs of the other types: integers, enumerations, booleans, strings.
+pub fn discrete_outputs(description: &ModelDescription) -> impl Iterator<Item = &ScalarVariable> {
+    let variables = description.variables.iter();
+    variables.filter(|variable| variable.causality == Causality::Output && variable.kind != Kind::Real)
+}
+
+/// A value of this type.
+pub fn example(kind: Kind) -> Value {
+    match kind {
+        Kind::Real => Value::Real(0.0),
+        Kind::Integer | Kind::Enumeration => Value::Integer(0),
+        Kind::Boolean => Value::Boolean(false),
+        Kind::String => Value::Text(String::new()),
+    }
+}
+
+/// A state's nominal value, if the description gives a usable one.
+fn nominal(description: &ModelDescription, variable: Option<usize>) -> Option<f64> {
+    let nominal = description.variables[variable?].nominal?.abs();
+    (nominal > 0.0 && nominal.is_finite()).then_some(nominal)
+}
+
+fn tables(description: &ModelDescription) -> Variables {
+    let table = |kinds: &[Kind]| {
+        // Aliases share a reference: an input's right wins, then a parameter's.
+        let mut letters: BTreeMap<u32, char> = BTreeMap::new();
+        for variable in description.variables.iter().filter(|variable| kinds.contains(&variable.kind)) {
+            let letter = match (variable.causality, variable.variability) {
+                (Causality::Input, Variability::Continuous) => 'c',
+                (Causality::Input, _) => 'd',
+                (Causality::Parameter, Variability::Tunable) => 't',
+                _ => 'r',
+            };
+            let rank = |letter| "rtdc".find(letter);
+            let known = letters.entry(variable.value_reference).or_insert(letter);
+            if rank(letter) > rank(*known) {
+                *known = letter;
+            }
+        }
+        Table { references: letters.keys().copied().collect(), roles: letters.values().collect() }
+    };
+    Variables {
+        real: table(&[Kind::Real]),
+        integer: table(&[Kind::Integer, Kind::Enumeration]),
+        boolean: table(&[Kind::Boolean]),
+        string: table(&[Kind::String]),
+    }
+}
