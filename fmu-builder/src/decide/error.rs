@@ -59,7 +59,7 @@ pub fn standing(reference: &[Vec<f64>]) -> Vec<bool> {
 }
 
 /// How far values reach, and how large they get.
-fn range(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+pub fn range(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let low = values.clone().fold(f64::INFINITY, f64::min);
     let high = values.fold(f64::NEG_INFINITY, f64::max);
     (high - low, low.abs().max(high.abs()))

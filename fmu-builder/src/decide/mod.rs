@@ -35,7 +35,7 @@ pub use bound::WorstStep;
 pub use candidates::Candidate;
 pub use certificate::{Certificate, Spectra, WorstMode};
 pub use draft::Cost;
-pub use error::{errors, largest, standing};
+pub use error::{errors, largest, range, standing};
 pub use problem::Problem;
 pub use trial::Trial;
 

@@ -8,6 +8,7 @@ mod load;
 mod merge;
 mod probe;
 mod reference;
+mod resolution;
 mod session;
 mod simulate;
 mod study;

@@ -6,6 +6,7 @@
 //! needs f and the Jacobian's entries, no dense output. Step ends are put on event times, and state events are
 //! located on the cubic through both ends, then approached with a step of their own.
 
+use super::resolution::{FINEST, Resolution};
 use super::session::{Session, Signals, expect};
 use crate::interface::Interface;
 use crate::structure::{Pattern, plan_parts};
@@ -48,6 +49,8 @@ pub struct Reference {
     names: Vec<String>,
     /// Steps that missed the tolerance at the shortest length.
     pub unresolved: u64,
+    /// How well the outputs are known.
+    pub resolution: Resolution,
 }
 
 /// The model's whole Jacobian and how I - hJ is factored: what an implicit run needs before anything is decided.
@@ -82,8 +85,10 @@ impl From<String> for Halt {
 }
 
 impl Reference {
+    /// `outputs` are what is compared.
     pub fn new(
         linearisation: &Linearisation,
+        outputs: &[u32],
         indicators: usize,
         tolerance: f64,
         span: f64,
@@ -112,6 +117,7 @@ impl Reference {
             regime: 0,
             names: states.names.clone(),
             unresolved: 0,
+            resolution: Resolution::new(outputs, n),
         })
     }
 
@@ -239,11 +245,17 @@ impl Reference {
                 if error > 1.0 {
                     self.unresolved += 1;
                 }
+                // Steps that few columns are enough for are the cheapest for what they cover.
                 let growth = match column {
                     0..=2 => 3.0,
-                    COLUMNS.. => 0.9,
-                    _ => (0.9 * error.max(1e-12).powf(-1.0 / order)).clamp(0.5, 2.0),
+                    3..=4 => 1.5,
+                    5 => 1.0,
+                    _ => 0.8,
                 };
+                if error <= 1.0 {
+                    let (better, worse) = (&self.table[0], &self.table[1]);
+                    self.resolution.measure(session, reach, jump && reach == limit, better, worse);
+                }
                 // A step cut short by a limit says little about the next one.
                 self.next = (length * growth).max(if reach == limit { self.next } else { 0.0 });
                 let mut end = std::mem::take(&mut self.table[0]);
@@ -313,6 +325,10 @@ impl Reference {
                     let size = scale.max(better.abs()).max(start.abs());
                     error = f64::max(error, correction.abs() / (self.tolerance * size));
                 }
+            }
+            if row > 0 && error <= 1.0 && error * self.tolerance > FINEST {
+                let (better, worse) = (&self.table[0], &self.table[1]);
+                error = error.max(self.resolution.error(session, reach, jump, better, worse));
             }
             if row > 0 && error <= 1.0 {
                 return (error, row);

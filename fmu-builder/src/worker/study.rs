@@ -125,7 +125,9 @@ impl Study {
 
         let span = self.experiment.stop - self.experiment.start;
         let deadline = begin + Duration::from_secs_f64(self.patience);
-        let mut run = Reference::new(&linearisation, session.z.len(), self.tolerance, span, deadline)?;
+        let outputs = &model.outputs;
+        let mut run =
+            Reference::new(&linearisation, outputs, session.z.len(), self.tolerance, span, deadline)?;
         let mut times = vec![session.time];
         let (first, first_discrete) = self.watch(&mut session)?;
         let (mut trajectory, mut discrete) = (vec![first], vec![first_discrete]);
@@ -192,6 +194,7 @@ impl Study {
             ));
         }
         notes.dedup_by(|a, b| a.len() == b.len()); // once is enough
+        let coarse = run.resolution.coarse();
         // What follows may disturb the model: its run is over. An instance that has failed is not asked any more.
         let mut live = match is_dead {
             false => Some(session),
@@ -214,6 +217,17 @@ impl Study {
                 }
                 waits = checks::outputs_wait(model, session)?;
                 measured = timing::measure(session, model, prober.pattern(&points).len())?;
+            }
+        }
+        drop(live);
+        if let Some(output) = coarse {
+            let reached = &self.grid[..trajectory.len() - 1];
+            match self.retrace(&linearisation, &trajectory, reached, deadline, reporter)? {
+                Some(finer) => (trajectory, discrete) = finer,
+                None => notes.push(format!(
+                    "the accurate run knows {} to few digits only: it is a small difference of large states",
+                    model.output_names.get(output).unwrap_or(&model.name)
+                )),
             }
         }
         let pattern = prober.pattern(&points);
@@ -248,6 +262,40 @@ impl Study {
             told,
             notes,
         })
+    }
+
+    /// The accurate run once more over `grid`, with the errors of the outputs controlled as those of the states. None if it does not come to its end.
+    #[allow(clippy::type_complexity)]
+    fn retrace(
+        &self,
+        linearisation: &Linearisation,
+        known: &[Vec<f64>],
+        grid: &[f64],
+        deadline: Instant,
+        reporter: &mut Reporter,
+    ) -> Result<Option<(Vec<Vec<f64>>, Vec<Vec<i64>>)>, String> {
+        if self.interface.instantiate_only_once {
+            return Ok(None);
+        }
+        let mut session = Session::open(&self.interface, &self.experiment, reporter)?;
+        let span = self.experiment.stop - self.experiment.start;
+        let outputs = &self.interface.outputs;
+        let mut run =
+            Reference::new(linearisation, outputs, session.z.len(), self.tolerance, span, deadline)?;
+        run.resolution.control(known, self.tolerance);
+        let (mut trajectory, mut discrete) = (Vec::new(), Vec::new());
+        let start = session.time;
+        reporter.phase("the accurate run once more (fmi2GetDerivatives)");
+        for (i, &target) in std::iter::once(&start).chain(grid).enumerate() {
+            reporter.progress(i as f64 / grid.len().max(1) as f64);
+            if run.advance(&mut session, target).is_err() {
+                return Ok(None);
+            }
+            let (values, steady) = self.watch(&mut session)?;
+            trajectory.push(values);
+            discrete.push(steady);
+        }
+        Ok(Some((trajectory, discrete)))
     }
 
     /// True if the derivatives are again those that the probed point had: the run goes on as if nothing had happened.
