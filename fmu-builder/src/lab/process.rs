@@ -94,7 +94,8 @@ impl Process {
             .args(&self.arguments)
             .arg(folder.join(REQUEST))
             .current_dir(&folder)
-            .env("TMPDIR", &folder)
+            // Where an FMU puts its temporary files; the last two are Windows'.
+            .envs(["TMPDIR", "TMP", "TEMP"].map(|name| (name, &folder)))
             .stdin(pipe)
             .stdout(printed.stdout.try_clone().map_err(trouble)?)
             .stderr(printed.stderr.try_clone().map_err(trouble)?)
