@@ -6,6 +6,7 @@
 //! The archive that we write depends on its content alone: fixed times, permissions, order and
 //! compression level. What is taken over from another archive is read from there again, not from where it was unpacked.
 
+use crate::system;
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -138,7 +139,7 @@ impl Seek for Careful<'_> {
 pub fn same_file(a: &Path, b: &Path) -> bool {
     match (fs::canonicalize(a), fs::canonicalize(b)) {
         (Ok(a), Ok(b)) if a == b => true,
-        (Ok(a), Ok(b)) => same_inode(&a, &b),
+        (Ok(a), Ok(b)) => system::same_inode(&a, &b),
         // A file that is not there yet: its folder decides, so that `./x` is `x`.
         (Err(_), Err(_)) => match (absent(a), absent(b)) {
             (Some(a), Some(b)) => a == b,
@@ -317,7 +318,7 @@ fn extract(
     if written != declared {
         return Err(broken(format!("it declares {declared} bytes but holds {written}")));
     }
-    set_executable(&file, entry.executable()).map_err(io_error("write", path))
+    system::set_executable(&file, entry.executable()).map_err(io_error("write", path))
 }
 
 /// The first file that the central directory lists twice. The zip crate keeps only the last of such
@@ -356,7 +357,7 @@ fn normal_name(raw: &str) -> Result<String, Refusal> {
     if raw.starts_with(['/', '\\']) || matches!(raw.as_bytes(), [c, b':', ..] if c.is_ascii_alphabetic()) {
         return Err(Refusal::Absolute);
     }
-    if cfg!(windows) && raw.contains(':') {
+    if system::COLON_IS_SPECIAL && raw.contains(':') {
         return Err(Refusal::BadName("Windows gives the colon another meaning"));
     }
     let parts: Vec<&str> = raw.split(['/', '\\']).filter(|part| !matches!(*part, "" | ".")).collect();
@@ -464,35 +465,6 @@ fn copy(from: &mut impl Read, to: &mut impl Write, source: &Path, out: &Path) ->
             Err(e) => return Err(io_error("read", source)(e)),
         }
     }
-}
-
-#[cfg(unix)]
-fn set_executable(file: &File, executable: bool) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    if !executable {
-        return Ok(());
-    }
-    let mode = file.metadata()?.permissions().mode();
-    file.set_permissions(PermissionsExt::from_mode(mode | ((mode & 0o444) >> 2)))
-}
-
-#[cfg(not(unix))]
-fn set_executable(_: &File, _: bool) -> io::Result<()> {
-    Ok(())
-}
-
-#[cfg(unix)]
-fn same_inode(a: &Path, b: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    match (fs::metadata(a), fs::metadata(b)) {
-        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
-        _ => false,
-    }
-}
-
-#[cfg(not(unix))]
-fn same_inode(_: &Path, _: &Path) -> bool {
-    false
 }
 
 /// The full path of a file that does not exist, in a folder that does.

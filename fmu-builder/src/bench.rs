@@ -11,6 +11,7 @@ use crate::quantity::format_duration;
 use crate::report;
 use crate::scratch::Scratch;
 use crate::summary::{StepTime, count, warning_lines};
+use crate::system;
 use crate::worker::{Bench, Conduct};
 use fmu_runtime::plan::{Plan, Quantity};
 use fmu_runtime::resources::PLAN;
@@ -60,6 +61,11 @@ pub fn bench(options: &BenchOptions) -> Result<Benchmark, Error> {
     let mut outputs =
         Outputs::new([Some(options.fmu.as_path()), options.inputs.as_deref()].into_iter().flatten());
     let page = options.report.as_deref().map(|path| outputs.claim("the report", path)).transpose()?;
+    if options.audit && !system::COUNTS_CALLS {
+        return Err(Error::Request(
+            "--audit needs the counters of Linux's kernel, which this system has not; use it on Linux".into(),
+        ));
+    }
     let scratch = Scratch::new()?;
     let root = scratch.path().join("fmu");
     std::fs::create_dir(&root).map_err(Error::io("make", &root))?;

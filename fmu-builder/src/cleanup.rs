@@ -6,6 +6,7 @@
 //!
 //! KILL and a power cut leave no time for that: what they leave is recognised and removed by a later run, see `scratch` and `outputs`.
 
+use crate::system;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -57,7 +58,7 @@ impl Register {
         // Workers first: they write into the folders.
         for leftover in self.entries.values() {
             if let Leftover::Group(leader) = leftover {
-                crate::lab::process::kill_group(*leader);
+                system::kill_group(*leader);
             }
         }
         for leftover in self.entries.values() {
@@ -82,30 +83,10 @@ impl Register {
 }
 
 /// From now on a signal that ends this process clears away first. For executables, not for libraries.
-#[cfg(unix)]
 pub fn on_signals() {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    use signal_hook::iterator::Signals;
-    let ignored = ignored_signals();
-    let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
-    let Ok(mut signals) = Signals::new(wanted) else { return };
-    std::thread::spawn(move || {
-        if let Some(signal) = signals.forever().next() {
-            let register = hold();
-            register.clear_away();
-            let _ = signal_hook::low_level::emulate_default_handler(signal);
-            std::process::exit(128 + signal);
-        }
+    system::before_a_signal_ends_us(|| {
+        let register = hold();
+        register.clear_away();
+        std::mem::forget(register); // nothing is entered or renamed any more
     });
-}
-
-#[cfg(not(unix))]
-pub fn on_signals() {}
-
-/// What `nohup` and shells ignore on our behalf stays ignored.
-#[cfg(unix)]
-fn ignored_signals() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }

@@ -14,6 +14,7 @@
 //! | `assemble`, `diagnostics` | the plan, put together once |
 //! | `pack`, `archive`, `libraries` | the new FMU, with a runtime for each of its platforms |
 //! | `outputs`, `scratch`, `cleanup` | files that are written: all or none, and nothing stays behind |
+//! | `system` | Unix and Windows behind one interface |
 //! | `summary`, `report` | what was decided, and why, for programs and for people |
 //! | `inspect`, `bench`, `example` | the other commands |
 //! | `options` | what can be asked for, as values |
@@ -48,6 +49,7 @@ pub mod source;
 pub mod structure;
 pub mod study;
 pub mod summary;
+pub mod system;
 pub mod worker;
 
 pub use bench::bench;

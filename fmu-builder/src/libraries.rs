@@ -27,7 +27,8 @@ pub struct Library {
 pub struct Packed {
     /// Folders in `binaries/`.
     pub folders: Vec<String>,
-    /// Folders for which the model has a library but the new FMU has none, and why.
+    /// Folders for which the model has a library but the new FMU has none, and platforms that it could have if the
+    /// model had a library for them; with the reason.
     pub missing: Vec<String>,
 }
 
@@ -35,7 +36,7 @@ impl Libraries {
     /// A runtime for every library that the model brought, in the same folder. What a library is for says the file
     /// itself, since two platforms share the folder `linux64`.
     pub fn runtimes_for(&self, archive: &Unpacked, root: &Path, identifier: &str) -> (Vec<Entry>, Packed) {
-        let (mut entries, mut packed) = (Vec::new(), Packed::default());
+        let (mut entries, mut packed, mut used) = (Vec::new(), Packed::default(), Vec::new());
         for entry in archive.entries.iter().filter(|entry| !entry.is_dir) {
             let Some((folder, file)) =
                 entry.name.strip_prefix("binaries/").and_then(|rest| rest.split_once('/'))
@@ -56,8 +57,14 @@ impl Libraries {
                 Some(runtime) => {
                     entries.push(library(entry.name.clone(), runtime.bytes));
                     packed.folders.push(folder.to_string());
+                    used.push(runtime.platform);
                 }
                 None => packed.missing.push(self.reason(folder, format)),
+            }
+        }
+        for runtime in self.runtimes {
+            if !used.contains(&runtime.platform) {
+                packed.missing.push(format!("{} (the model has no library for it)", runtime.platform));
             }
         }
         (entries, packed)
@@ -167,10 +174,20 @@ mod tests {
         assert_eq!(packed.missing, missing);
     }
 
+    #[test]
+    fn what_the_model_lacks_is_not_packed_and_said() {
+        let (entries, packed) = packed(&[("binaries/linux64/m.so", elf(62))]);
+        assert_eq!(entries.len(), 1);
+        assert_eq!(packed.folders, ["linux64"]);
+        assert_eq!(packed.missing, ["aarch64-linux (the model has no library for it)"]);
+    }
+
     /// Where FMPy looks on ARM.
     #[test]
     fn an_arm_library_in_linux64_gets_the_arm_runtime() {
-        let (entries, _) = packed(&[("binaries/linux64/m.so", elf(183))]);
+        let (entries, packed) = packed(&[("binaries/linux64/m.so", elf(183))]);
         assert_eq!(entries, [("binaries/linux64/m.so".to_string(), b"arm".to_vec())]);
+        // Not of the folder's name: there is no library for x86 in it.
+        assert_eq!(packed.missing, ["linux64 (the model has no library for it)"]);
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::archive::same_file;
 use crate::cleanup::{Entered, Leftover, enter, hold};
+use crate::system;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -30,7 +31,7 @@ pub enum OutputError {
     IsSpecial { path: PathBuf },
     #[error("cannot write {}: there is no folder {}; create it first", path.display(), folder.display())]
     NoFolder { path: PathBuf, folder: PathBuf },
-    #[error("cannot write {}: {source}{}", path.display(), if in_use(source) { "; close it in the program that has it open" } else { "" })]
+    #[error("cannot write {}: {source}{}", path.display(), if system::is_in_use(source) { "; close it in the program that has it open" } else { "" })]
     Io { path: PathBuf, source: io::Error },
 }
 
@@ -111,7 +112,7 @@ impl Outputs {
         let mut done: Vec<Placed> = Vec::new();
         for claimed in self.claims {
             let (path, target) = (claimed.path, claimed.target);
-            if let Err(source) = replaceable(&target) {
+            if let Err(source) = system::ask_replaceable(&target) {
                 done.into_iter().rev().for_each(Placed::take_back);
                 return Err(OutputError::Io { path, source });
             }
@@ -127,28 +128,6 @@ impl Outputs {
         }
         Ok(())
     }
-}
-
-/// Windows refuses to replace a file that a program has open: access denied, or a sharing violation.
-fn in_use(error: &io::Error) -> bool {
-    cfg!(windows) && matches!(error.raw_os_error(), Some(5 | 32))
-}
-
-/// Asked before a file that is there gets a second name: on Windows neither of the names could be removed while a program
-/// has the file open.
-#[cfg(windows)]
-fn replaceable(target: &Path) -> io::Result<()> {
-    use std::os::windows::fs::OpenOptionsExt;
-    const DELETE: u32 = 0x0001_0000;
-    match fs::OpenOptions::new().access_mode(DELETE).open(target) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
-}
-
-#[cfg(not(windows))]
-fn replaceable(_: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 impl Claimed {
@@ -191,8 +170,7 @@ impl Placed {
 fn aside_in(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(PREFIX).suffix(SUFFIX);
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // less the umask
+    system::make_ordinary(&mut builder);
     builder.tempfile_in(folder)
 }
 
@@ -204,7 +182,7 @@ fn remove_stale(folder: &Path) {
         if !name.starts_with(PREFIX.as_bytes()) || !name.ends_with(SUFFIX.as_bytes()) {
             continue;
         }
-        let plain = |about: fs::Metadata| about.is_file() && crate::scratch::ours(&about);
+        let plain = |about: fs::Metadata| about.is_file() && system::is_ours(&about);
         if entry.metadata().is_ok_and(plain) && abandoned(&entry.path()).unwrap_or(false) {
             let _ = fs::remove_file(entry.path());
         }

@@ -6,6 +6,7 @@
 
 use crate::cleanup::{Entered, Leftover, enter};
 use crate::error::Error;
+use crate::system;
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
@@ -13,7 +14,7 @@ use tempfile::TempDir;
 
 const PREFIX: &str = "fmu-build-";
 /// Held locked by its owner.
-const LOCK: &str = "lock";
+pub const LOCK: &str = "lock";
 
 #[derive(Debug)]
 pub struct Scratch {
@@ -33,8 +34,7 @@ impl Scratch {
         let failed = || Error::io("make a temporary folder in", parent);
         let mut builder = tempfile::Builder::new();
         builder.prefix(PREFIX);
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        system::make_private(&mut builder);
         let folder = builder.tempdir_in(parent).map_err(failed())?;
         let entered = enter(Leftover::Folder(folder.path().into()));
         let lock = File::create_new(folder.path().join(LOCK)).map_err(failed())?;
@@ -63,20 +63,10 @@ fn is_stale(folder: &Path) -> io::Result<bool> {
     let about = fs::symlink_metadata(folder)?;
     let lock = folder.join(LOCK);
     // A folder without a lock is another program's, or its owner is about to lock it.
-    if !about.is_dir() || !ours(&about) || !fs::symlink_metadata(&lock)?.is_file() {
+    if !about.is_dir() || !system::is_ours(&about) || !fs::symlink_metadata(&lock)?.is_file() {
         return Ok(false);
     }
     crate::outputs::abandoned(&lock)
-}
-
-#[cfg(unix)]
-pub fn ours(about: &fs::Metadata) -> bool {
-    std::os::unix::fs::MetadataExt::uid(about) == rustix::process::geteuid().as_raw()
-}
-
-#[cfg(not(unix))]
-pub fn ours(_: &fs::Metadata) -> bool {
-    true
 }
 
 #[cfg(all(test, unix))]

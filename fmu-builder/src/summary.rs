@@ -70,7 +70,7 @@ pub struct Summary {
     pub verified_on: &'static str,
     /// Folders in `binaries/` of the new FMU.
     pub platforms: Vec<String>,
-    /// Platforms of the model that the new FMU does not have, and why.
+    /// Platforms that the new FMU does not have, though the model or fmu-build has a library for them, and why.
     pub platforms_missing: Vec<String>,
     pub samples: usize,
     pub events: u64,
@@ -423,18 +423,13 @@ impl Summary {
         lines.join("\n")
     }
 
-    /// Where the new FMU runs, and where it does not though the model did.
+    /// Where the new FMU runs, where it was verified, and where it does not run.
     pub fn platforms_text(&self) -> String {
-        let on = |name: &String| match name == self.verified_on {
-            true => format!("{name} (verified)"),
-            false => name.clone(),
-        };
-        let packed: Vec<String> = self.platforms.iter().map(on).collect();
         let missing = match self.platforms_missing.is_empty() {
             true => String::new(),
             false => format!("; not packed: {}", self.platforms_missing.join(", ")),
         };
-        format!("{}{missing}", packed.join(", "))
+        format!("{}; verified on {}{missing}", self.platforms.join(", "), self.verified_on)
     }
 
     /// The error is larger than asked for.

@@ -17,9 +17,10 @@ def comparable(table):
     return [{name: value for name, value in row.items() if name != "worst_step"} for row in table.rows]
 
 
-def test_the_exported_fmu_is_as_good_as_its_certificate_says(drive, tmp_path):
+def test_the_exported_fmu_is_as_good_as_its_certificate_says(drive, tmp_path, capsys):
     original, built = drive
-    table = fmu_build.certify(built.path, original, runs=5, workers=2)
+    table = fmu_build.certify(built.path, original, runs=5, workers=2, progress=True)
+    assert capsys.readouterr().err.endswith(f"\r{'#' * 30} 5 of 5 runs\n")
     assert len(table) == 5 and not table.failed
     assert table.claimed == pytest.approx(built.error)
     assert all(0 < row["worst_step"] < 1 for row in table.rows)

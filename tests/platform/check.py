@@ -1,23 +1,27 @@
-"""The platforms, tested for real: executables and FMUs of tests/dist on Linux, on Windows (wine) and on ARM (qemu-user).
+"""The platforms, tested for real: executables, wheels and FMUs of tests/dist on Linux, on Windows (wine) and on ARM (qemu-user).
 
-    check.py DIST TOOLS FOLDER
+    check.py DIST TOOLS FOLDER TABLE.md
 
 DIST is what tests/dist made, TOOLS has the Windows Python, FOLDER is for the files made here. Every platform builds the models itself, with
-its own executable; Linux is what the others are compared with. Prints a line for each check, a table, and 'N passed, N failed'.
+the executable of its own wheel; Linux is what the others are compared with. Prints a line for each check and 'N passed, N failed', and writes
+the table of docs/platforms.md.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
+import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
-DIST, TOOLS, FOLDER = (Path(argument).resolve() for argument in sys.argv[1:])
+DIST, TOOLS, FOLDER, TABLE = (Path(argument).resolve() for argument in sys.argv[1:])
 HERE = Path(__file__).parent
 # With a blank and an umlaut, as users' folders have them.
 PLACE = "ein Gerät"
@@ -54,24 +58,49 @@ def run(platform: str, program: Path, *arguments: object, limit: int = 600) -> s
     return subprocess.CompletedProcess(command, done.returncode, decode(done.stdout), decode(done.stderr))
 
 
+WHEELS = {"linux64": "manylinux*x86_64", "win64": "win_amd64", "aarch64-linux": "manylinux*aarch64"}
+
+
 def executable(platform: str) -> Path:
-    return DIST / platform / ("fmu-build.exe" if platform == "win64" else "fmu-build")
+    """That of the unpacked wheel."""
+    return FOLDER / platform / "wheel" / "fmu_build" / ("fmu-build.exe" if platform == "win64" else "fmu-build")
 
 
 def main() -> int:
     for platform in SUFFIX:
         shutil.rmtree(FOLDER / platform, ignore_errors=True)
         (FOLDER / platform / PLACE).mkdir(parents=True)
+        wheel(platform)
         binaries(platform)
     built = {platform: build(platform) for platform in SUFFIX}
     for platform in SUFFIX:
         if built[platform]:
             drive(platform, built["linux64"], built[platform])
-    refusals("win64")
-    table()
+            commands(platform, built[platform]["dc-drive"])
+            only_own(platform)
+            long_path(platform)
+    module()
+    for check_windows in (refusals, locked, orphans):
+        check_windows("win64")
+    left_behind("win64")
+    table(built)
     failed = sum(not passed for _, _, passed in results)
     print(f"{len(results) - failed} passed, {failed} failed")
     return 1 if failed else 0
+
+
+def wheel(platform: str) -> None:
+    """The wheel's executable is the one beside it, and its list is true."""
+    found = list(DIST.glob(f"fmu_build-*-py3-none-{WHEELS[platform]}.whl"))
+    assert len(found) == 1, f"{found} in {DIST}"
+    with zipfile.ZipFile(found[0]) as archive:
+        archive.extractall(executable(platform).parents[1])
+        record = next(name for name in archive.namelist() if name.endswith(".dist-info/RECORD"))
+        listed = {line.split(",")[0] for line in archive.read(record).decode().splitlines()}
+        check(platform, "the wheel's list", listed == set(archive.namelist()), listed ^ set(archive.namelist()))
+    executable(platform).chmod(0o755)
+    alone = DIST / platform / executable(platform).name
+    check(platform, "the wheel's executable", alone.read_bytes() == executable(platform).read_bytes(), "differs from the one beside it")
 
 
 def binaries(platform: str) -> None:
@@ -107,7 +136,10 @@ def build(platform: str) -> dict[str, Path]:
             return {}
         built[model] = path
         said = json.loads(done.stdout)
-        check(platform, f"verified on {model}", said["verified_on"] == platform, said["verified_on"])
+        with zipfile.ZipFile(path) as archive:
+            certificate = json.loads(archive.read("resources/certificate.json"))
+        check(platform, f"{model} certified on it", said["verified_on"] == certificate["verified_on"] == platform, said["verified_on"])
+        check(platform, f"{model} for all platforms", (sorted(said["platforms"]), said["platforms_missing"]) == (sorted(SUFFIX), []), said["platforms"])
         contained(platform, path)
     return built
 
@@ -246,16 +278,100 @@ def importer(platform: str, model: str, fmu: Path) -> None:
         check(platform, f"{model} by FMPy as on Linux", away <= 1e-9, f"differs by {away:.3g} of the range")
 
 
+def commands(platform: str, fmu: Path) -> None:
+    """The other commands."""
+    done = run(platform, executable(platform), "inspect", f"{PLACE}/dc-drive.fmu", "--json")
+    check(platform, "inspect", done.returncode == 0 and json.loads(done.stdout)["states"] > 0, done.stderr[-300:])
+    done = run(platform, executable(platform), "bench", f"{PLACE}/{fmu.name}", "--steps=1000", "--deadline=10s", "--json")
+    check(platform, "bench", done.returncode == 0 and json.loads(done.stdout)["steps"] == 1000, done.stderr[-300:])
+    done = run(platform, executable(platform), "example")
+    check(platform, "list of examples", done.returncode == 0 and "dc-drive" in done.stdout, done.stderr[-300:])
+
+
+def stripped(platform: str, fmu: Path, to: Path) -> None:
+    """The FMU without the libraries of other platforms, as most tools export it."""
+    with zipfile.ZipFile(fmu) as archive, zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as less:
+        for name in archive.namelist():
+            if not name.startswith("binaries/") or name.startswith(f"binaries/{platform}/"):
+                less.writestr(name, archive.read(name))
+
+
+def only_own(platform: str) -> None:
+    """A model for one platform becomes an FMU for that one, and the others are named."""
+    place = FOLDER / platform / PLACE
+    stripped(platform, place / "dc-drive.fmu", place / "own.fmu")
+    done = run(platform, executable(platform), f"{PLACE}/own.fmu", f"{PLACE}/own-rt.fmu", "--step=1ms", "--json")
+    said = json.loads(done.stdout) if done.returncode == 0 else {"platforms": done.stderr, "platforms_missing": []}
+    missing = sorted(f"{other} (the model has no library for it)" for other in SUFFIX if other != platform)
+    good = (said["platforms"], sorted(said["platforms_missing"])) == ([platform], missing)
+    with zipfile.ZipFile(place / "own-rt.fmu") as archive:
+        folders = {name.split("/")[1] for name in archive.namelist() if name.startswith("binaries/") and not name.endswith("/")}
+    check(platform, "a model for this platform alone", good and folders == {platform}, f"{said} {folders}")
+    # And one without it is refused.
+    other = next(name for name in SUFFIX if name != platform)
+    stripped(other, place / "dc-drive.fmu", place / "foreign.fmu")
+    done = run(platform, executable(platform), f"{PLACE}/foreign.fmu", f"{PLACE}/foreign-rt.fmu", "--step=1ms")
+    told = done.returncode == 1 and f"export it for {platform}" in done.stderr and not (place / "foreign-rt.fmu").exists()
+    check(platform, "a model for another platform", told, done.stderr[-300:])
+
+
+def long_path(platform: str) -> None:
+    """Longer than the 260 letters that Windows once had: built there, unpacked there and stepped."""
+    folder = FOLDER / platform / PLACE / "/".join(["ein langer Name für einen Ordner, wie ihn Ablagen haben"] * 5)
+    folder.mkdir(parents=True)
+    shutil.copy(FOLDER / platform / PLACE / "dc-drive.fmu", folder / "long.fmu")
+    inside = [seen(platform, folder / name) for name in ("long.fmu", "long-rt.fmu")]
+    done = run(platform, executable(platform), *inside, "--step=1ms", "--quiet")
+    made = done.returncode == 0 and (folder / "long-rt.fmu").is_file()
+    check(platform, "build in a long path", made, done.stderr[-500:])
+    if made:
+        host = FOLDER / platform / ("host.exe" if platform == "win64" else "host")
+        ended = steps(platform, host, folder / "long-rt.fmu")
+        check(platform, "steps in a long path", ended is not None and ended["located"] == "ok", ended and ended["located"])
+
+
+MODULE = """
+import os, sys, fmu_build
+model, made = sys.argv[1:]
+seen = []
+fmu_build.example("dc-drive", model)
+built = fmu_build.build(model, made, step="1ms", progress=lambda stage, share: seen.append(share))
+assert built.verified_on == "win64" and built.error <= built.tolerance, built
+assert fmu_build.inspect(model).states == built.states
+assert built.report.html.startswith("<!DOCTYPE html>")
+try:
+    fmu_build.build(model, made, set={"nowhere": 1})
+except fmu_build.Refused as refused:
+    assert "nowhere" in str(refused)
+print("built", os.path.getsize(made), max(seen, default=0))
+"""
+
+
+def module() -> None:
+    """The Windows wheel, imported by Python for Windows."""
+    script, platform = FOLDER / "win64" / "module.py", "win64"
+    paths = [seen(platform, FOLDER / platform / PLACE / f"module{suffix}.fmu") for suffix in ("", "-rt")]
+    content = f"import sys; sys.path.insert(0, {seen(platform, executable(platform).parents[1])!r})\n{MODULE}"
+    script.write_text(content, encoding="utf-8")
+    done = run(platform, TOOLS / "windows-python" / "python.exe", seen(platform, script), *paths)
+    check(platform, "the wheel in Python", done.returncode == 0 and "built" in done.stdout, done.stdout + done.stderr[-800:])
+
+
 def refusals(platform: str) -> None:
-    """What a user of Windows meets: a locked output, a model that hangs, one that crashes."""
+    """A model that hangs, one that crashes; a count that only Linux has."""
     place = FOLDER / platform / PLACE
     for model, verb, expected in (("hang", "hangs", "did not return within 3 s"), ("crash", "crashes", "crashed")):
         run(platform, executable(platform), "example", model, f"{PLACE}/{model}.fmu")
         done = run(platform, executable(platform), f"{PLACE}/{model}.fmu", f"{PLACE}/{model}-rt.fmu", "--time-limit=3s")
         told = done.returncode == 1 and expected in done.stderr
         check(platform, f"a model that {verb}", told and not (place / f"{model}-rt.fmu").exists(), done.stderr[-300:])
-    # FMPy or another tool has the old one open.
-    target = place / "dc-drive-rt.fmu"
+    done = run(platform, executable(platform), "bench", f"{PLACE}/dc-drive-rt.fmu", "--audit")
+    check(platform, "bench --audit", done.returncode == 1 and "use it on Linux" in done.stderr, done.stderr[-300:])
+
+
+def locked(platform: str) -> None:
+    """FMPy or another tool has the old FMU open."""
+    target = FOLDER / platform / PLACE / "dc-drive-rt.fmu"
     before = target.read_bytes()
     hold = "import sys, time; file = open(sys.argv[1], 'r+b'); print('open', flush=True); time.sleep(600)"
     python = TOOLS / "windows-python" / "python.exe"
@@ -269,20 +385,79 @@ def refusals(platform: str) -> None:
         holder.wait()
     told = done.returncode == 1 and "close it in the program that has it open" in done.stderr
     check(platform, "a locked file", told and target.read_bytes() == before, f"{done.returncode}: {done.stderr[-300:]}")
-    left = [path.name for path in place.iterdir() if path.name.startswith(".fmu-build")]
+
+
+def workers() -> list[int]:
+    """Processes of Linux that are workers of our Windows executable."""
+    found = []
+    for process in Path("/proc").iterdir():
+        try:
+            command = (process / "cmdline").read_bytes() if process.name.isdigit() else b""
+        except OSError:
+            continue
+        if b"fmu-build.exe" in command and b"request.postcard" in command:
+            found.append(int(process.name))
+    return found
+
+
+def within(seconds: float, happened: Callable[[], bool]) -> bool:
+    end = time.monotonic() + seconds
+    while not happened() and time.monotonic() < end:
+        time.sleep(0.1)
+    return happened()
+
+
+def orphans(platform: str) -> None:
+    """A builder that is killed takes its worker with it, even one that hangs."""
+    command = ["wine", executable(platform), f"{PLACE}/hang.fmu", f"{PLACE}/hang-rt.fmu", "--time-limit=10min"]
+    builder = subprocess.Popen(command, cwd=FOLDER / platform, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    started = within(60, lambda: bool(workers()))
+    time.sleep(1)
+    builder.kill()
+    builder.wait()
+    gone = within(20, lambda: not workers())
+    check(platform, "no orphan", started and gone, "it never started" if not started else f"{workers()} go on")
+
+
+def left_behind(platform: str) -> None:
+    """The next run removes what a killed one left; nothing else is there."""
+    time.sleep(3)  # what is younger is not touched
+    run(platform, executable(platform), "example", "dc-drive", f"{PLACE}/last.fmu")
+    run(platform, executable(platform), f"{PLACE}/last.fmu", f"{PLACE}/last-rt.fmu", "--step=1ms")
+    temporary = Path(os.environ["WINEPREFIX"]).glob("drive_c/users/*/Temp/fmu-build-*")
+    left = [*(FOLDER / platform / PLACE).glob(".fmu-build*"), *temporary]
     check(platform, "nothing left behind", not left, left)
 
 
-def table() -> None:
-    columns = ["validate", "simulate", "rollback", "two instances", "event", "message"]
-    print(f"\n{'platform':14}  " + "  ".join(columns))
+COLUMNS = {
+    "validate": "validate",
+    "simulate": "simulate",
+    "rollback": "rollback",
+    "two instances": "two instances",
+    "event": "event",
+    "message": "error message with a blank in the path",
+}
+
+
+def table(built: dict[str, dict[str, Path]]) -> None:
+    rows = [["platform", *COLUMNS.values(), "executable", "wheel", "runtime in the FMU", "FMU"]]
     for platform in SUFFIX:
         cells = []
-        for column in columns:
-            found = [passed for where, what, passed in results if (where, what) == (platform, column)]
-            cells.append(("ok" if all(found) else "FAILED") if found else "-")
-        print(f"{platform:14}  " + "  ".join(cell.ljust(len(column)) for cell, column in zip(cells, columns)))
-    print()
+        for what in COLUMNS:
+            found = [passed for where, name, passed in results if (where, name) == (platform, what)]
+            cells.append(("yes" if all(found) else "**no**") if found else "not tried")
+        wheel_file = next(DIST.glob(f"fmu_build-*-py3-none-{WHEELS[platform]}.whl"))
+        fmu = built[platform].get("dc-drive")
+        runtime = 0
+        if fmu:
+            with zipfile.ZipFile(fmu) as archive:
+                runtime = sum(entry.file_size for entry in archive.infolist() if entry.filename.startswith(f"binaries/{platform}/"))
+        sizes = [executable(platform).stat().st_size, wheel_file.stat().st_size, runtime, fmu.stat().st_size if fmu else 0]
+        rows.append([platform, *cells, *(f"{size / 1e6:.2f} MB" for size in sizes)])
+    rows.insert(1, ["---"] * len(rows[0]))
+    text = "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    TABLE.write_text(text, encoding="utf-8")
+    print(f"\n{text}")
 
 
 if __name__ == "__main__":

@@ -6,13 +6,14 @@
 //! blocks on a full pipe.
 //!
 //! The worker leads a process group of its own, and the whole group is killed at the end: nothing that an FMU starts
-//! stays behind, unless it leaves the group on purpose. If we die, the worker notices within a second that it has
-//! a new parent, and ends itself and its group.
+//! stays behind, unless it leaves the group on purpose. (Windows has no groups: there the worker alone is killed.) If we die, the worker notices
+//! within a second, and ends itself and its group.
 
-use super::confine::{Confinement, Folder, machine_memory};
+use super::confine::{Confinement, Folder};
 use super::protocol::{Envelope, Message, REQUEST, decode, encode, receive};
 use crate::cleanup::{Entered, Leftover, enter};
 use crate::quantity::format_duration;
+use crate::system;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::ffi::OsString;
@@ -39,7 +40,7 @@ impl Limits {
             std::iter::once(own.to_path_buf()).chain(more.iter().cloned()).map(Folder).collect()
         };
         Confinement {
-            memory: self.memory.or_else(machine_memory),
+            memory: self.memory.or_else(system::machine_memory),
             writable: self.writable.as_ref().map(folders),
         }
     }
@@ -90,7 +91,8 @@ impl Process {
         let (answers, pipe) = io::pipe().map_err(trouble)?;
 
         // The pipe's writing end is closed on our side when the command is dropped: the reader sees the worker's end.
-        let process = Command::new(&self.executable)
+        let mut command = Command::new(&self.executable);
+        let process = system::own_group(&mut command)
             .args(&self.arguments)
             .arg(folder.join(REQUEST))
             .current_dir(&folder)
@@ -99,7 +101,6 @@ impl Process {
             .stdin(pipe)
             .stdout(printed.stdout.try_clone().map_err(trouble)?)
             .stderr(printed.stderr.try_clone().map_err(trouble)?)
-            .own_group()
             .spawn()
             .map_err(|source| WorkerError::Start { executable: self.executable.clone(), source })?;
         let mut conversation = Conversation {
@@ -117,7 +118,7 @@ impl Process {
         Err(match end {
             End::TimedOut => WorkerError::TimedOut { limit: limits.time, phase },
             End::Flooded(bytes) => WorkerError::Flooded { bytes, phase },
-            End::Exited(status) => match crash(status) {
+            End::Exited(status) => match system::crash(status) {
                 Some(signal) => WorkerError::Crashed { signal, phase },
                 None => WorkerError::Exited { code: status.code(), phase, tail: printed.tail() },
             },
@@ -309,7 +310,7 @@ impl Drop for Running {
     /// Kill, and wait for the end of it, but not for ever: a process that hangs in the kernel (a dead network
     /// drive) cannot be killed, and is left behind.
     fn drop(&mut self) {
-        kill_group(self.process.id());
+        system::kill_group(self.process.id());
         let start = Instant::now();
         let _ = self.process.kill();
         while matches!(self.process.try_wait(), Ok(None)) && start.elapsed() < Duration::from_secs(5) {
@@ -317,88 +318,6 @@ impl Drop for Running {
         }
     }
 }
-
-trait OwnGroup {
-    fn own_group(&mut self) -> &mut Command;
-}
-
-#[cfg(unix)]
-impl OwnGroup for Command {
-    fn own_group(&mut self) -> &mut Command {
-        std::os::unix::process::CommandExt::process_group(self, 0)
-    }
-}
-
-#[cfg(not(unix))]
-impl OwnGroup for Command {
-    fn own_group(&mut self) -> &mut Command {
-        self
-    }
-}
-
-/// Kill a worker and what it started. The group bears the number of its leader, and keeps it as long as it has members.
-#[cfg(unix)]
-pub fn kill_group(leader: u32) {
-    use rustix::process::{Pid, Signal, kill_process_group};
-    if let Some(group) = i32::try_from(leader).ok().and_then(Pid::from_raw) {
-        let _ = kill_process_group(group, Signal::KILL);
-    }
-}
-
-#[cfg(not(unix))]
-pub fn kill_group(_: u32) {}
-
-/// The name of what killed the process; `None` if it ended by itself.
-#[cfg(unix)]
-fn crash(status: ExitStatus) -> Option<String> {
-    use std::os::unix::process::ExitStatusExt;
-    // These numbers are the same on Linux and macOS, except for SIGBUS.
-    let bus = if cfg!(target_os = "linux") { 7 } else { 10 };
-    status.signal().map(|signal| match signal {
-        4 => "SIGILL (illegal instruction)".into(),
-        5 => "SIGTRAP (trap)".into(),
-        6 => "SIGABRT (it aborted itself)".into(),
-        8 => "SIGFPE (arithmetic error)".into(),
-        9 => "SIGKILL (killed from outside, perhaps for want of memory)".into(),
-        11 => "SIGSEGV (segmentation fault)".into(),
-        13 => "SIGPIPE (broken pipe)".into(),
-        15 => "SIGTERM (ended from outside)".into(),
-        other if other == bus => "SIGBUS (bad memory access)".into(),
-        other => format!("signal {other}"),
-    })
-}
-
-#[cfg(not(unix))]
-fn crash(status: ExitStatus) -> Option<String> {
-    match status.code().map(|code| code as u32) {
-        Some(0xC000_0005) => Some("an access violation".into()),
-        Some(0xC000_00FD) => Some("a stack overflow".into()),
-        Some(0xC000_0094) => Some("an integer division by zero".into()),
-        Some(0xC000_0374) => Some("a heap corruption".into()),
-        Some(code) if code >= 0xC000_0000 => Some(format!("exception {code:#x}")),
-        _ => None,
-    }
-}
-
-/// The worker's side: an orphan whose FMU never returns would run for ever.
-#[cfg(unix)]
-pub fn end_with_parent() {
-    use rustix::process::{Signal, getpgrp, getpid, kill_process_group};
-    use std::os::unix::process::parent_id;
-    let parent = parent_id();
-    std::thread::spawn(move || {
-        while parent_id() == parent {
-            std::thread::sleep(Duration::from_millis(200));
-        }
-        if getpgrp() == getpid() {
-            let _ = kill_process_group(getpgrp(), Signal::KILL);
-        }
-        std::process::exit(1);
-    });
-}
-
-#[cfg(not(unix))]
-pub fn end_with_parent() {}
 
 #[cfg(all(test, unix))]
 #[allow(clippy::unwrap_used)]

@@ -8,11 +8,12 @@
 //! Unicode (see [`path`]).
 
 use super::confine::Confinement;
+use crate::system;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -105,13 +106,17 @@ fn answer<Req: DeserializeOwned, Res: Serialize>(
     handler: impl FnOnce(Req, &mut Reporter) -> Result<Res, String>,
 ) -> Result<(), String> {
     let trouble = |error: io::Error| format!("{}: {error}", request.display());
-    let pipe = pipe().map_err(|error| format!("the builder cannot be reached: {error}"))?;
+    // A file of our own: what the FMU does to its standard input does not concern it.
+    let pipe = system::own_stdin().map_err(|error| format!("the builder cannot be reached: {error}"))?;
     let bytes = fs::read(request).map_err(trouble)?;
+    // The worker's folder is in the builder's.
+    let lock =
+        request.ancestors().nth(2).map_or(PathBuf::new(), |scratch| scratch.join(crate::scratch::LOCK));
     let Envelope { confinement, request } =
         decode(&bytes).map_err(|error| format!("{} is no request: {error}", request.display()))?;
     // It holds for the threads that are started from here on.
     confinement.apply()?;
-    super::process::end_with_parent();
+    system::end_with_parent(&lock);
 
     let mut reporter = Reporter { pipe, phase: "", fraction: 0.0, sent: None };
     let answer = match handler(request, &mut reporter) {
@@ -120,19 +125,6 @@ fn answer<Req: DeserializeOwned, Res: Serialize>(
     };
     let bytes = encode(&answer).map_err(|error| format!("the answer cannot be encoded: {error}"))?;
     send(&mut reporter.pipe, &bytes).map_err(|error| format!("the answer cannot be sent: {error}"))
-}
-
-/// The pipe to the builder, as a file of our own: what the FMU does to its standard input does not concern it.
-#[cfg(unix)]
-fn pipe() -> io::Result<File> {
-    use std::os::fd::AsFd;
-    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
-}
-
-#[cfg(windows)]
-fn pipe() -> io::Result<File> {
-    use std::os::windows::io::AsHandle;
-    Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
 }
 
 /// Tells the builder what the worker is about to do, so that a crash can be named.

@@ -142,6 +142,7 @@ pub fn key_figures(out: &mut String, summary: &Summary) {
             format!("in that run; the model has {}", count(summary.event_indicators, "event indicator")),
         );
     }
+    row("Verified on", summary.verified_on.into(), format!("platforms: {}", summary.platforms_text()));
     if let Some(time) = summary.step_time_ns {
         let seconds = |time: f64| format_duration(time * 1e-9);
         row(

@@ -7,6 +7,7 @@ use super::timing;
 use crate::experiment::{Experiment, Value};
 use crate::interface::Interface;
 use crate::lab::Reporter;
+use crate::system;
 use fmu_runtime::fmi::{Fmu2, Instantiation, Kind, Log};
 use fmu_runtime::plan::Plan;
 use fmu_runtime::platform;
@@ -80,7 +81,7 @@ impl Bench {
         let length = self.plan.step.h * self.plan.step.substeps as f64;
         let mut measured = Measured { times: Vec::with_capacity(self.steps as usize), ..Measured::default() };
         if self.realtime {
-            measured.no_realtime = real_time_priority().err();
+            measured.no_realtime = system::real_time_priority().err();
         }
         let clock = timing::clock_price();
         let begin = Instant::now();
@@ -169,26 +170,6 @@ fn allocations(
         }
     }
     fmu.get_integer(&[reference], &mut count).is_usable().then_some(count[0].max(0) as u64)
-}
-
-#[cfg(unix)]
-fn real_time_priority() -> Result<(), String> {
-    use thread_priority::unix::{
-        RealtimeThreadSchedulePolicy, ThreadSchedulePolicy, set_thread_priority_and_policy, thread_native_id,
-    };
-    use thread_priority::{ThreadPriority, ThreadPriorityValue};
-    let priority = ThreadPriorityValue::try_from(80).map(ThreadPriority::Crossplatform);
-    let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
-    let set = |priority| {
-        set_thread_priority_and_policy(thread_native_id(), priority, policy)
-            .map_err(|error| format!("the system refuses SCHED_FIFO ({error:?}); it takes CAP_SYS_NICE"))
-    };
-    priority.map_err(|error| error.to_string()).and_then(set)
-}
-
-#[cfg(not(unix))]
-fn real_time_priority() -> Result<(), String> {
-    Err("this system has no SCHED_FIFO".into())
 }
 
 fn apply(fmu: &mut Fmu2, signals: &mut Option<Signals>, time: f64) {

@@ -144,10 +144,22 @@ pub(super) unsafe fn open(path: &Path) -> Result<Library, LoadError> {
     use libloading::os::windows::LOAD_WITH_ALTERED_SEARCH_PATH;
     // Libraries that the FMU needs lie beside it, not beside the importer's program; Windows asks for an absolute
     // path with backslashes then.
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let path = long(std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()));
     // SAFETY: accepted by the caller.
     unsafe { Library::load_with_flags(&path, LOAD_WITH_ALTERED_SEARCH_PATH) }
         .map_err(|error| LoadError::Open(format!("{}: {}", path.display(), reason(&error)))) // Windows names no file
+}
+
+/// The form that Windows takes for paths of 260 letters and more. Only for these: some libraries look at their own path.
+#[cfg(windows)]
+fn long(path: std::path::PathBuf) -> std::path::PathBuf {
+    match path.to_str() {
+        Some(text) if text.len() >= 260 && !text.starts_with(r"\\?\") => match text.strip_prefix(r"\\") {
+            Some(share) => format!(r"\\?\UNC\{share}").into(),
+            None => format!(r"\\?\{text}").into(),
+        },
+        _ => path,
+    }
 }
 
 /// libloading hides the linker's own words one level down.

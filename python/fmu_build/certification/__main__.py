@@ -43,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
             seed=wanted.seed,
             workers=wanted.workers,
             client=client,
-            progress=bar if sys.stderr.isatty() else None,
+            progress=sys.stderr.isatty(),
         )
     except (ValueError, OSError) as error:
         print(f"fmu-build: {error}", file=sys.stderr)
@@ -57,9 +57,3 @@ def main(arguments: Sequence[str]) -> int:
     if wanted.plot:
         table.plot(wanted.plot)
     return 0 if table.passed else 1
-
-
-def bar(done: int, all: int) -> None:
-    filled = 30 * done // all
-    end = "\n" if done == all else ""
-    print(f"\r{'#' * filled}{'-' * (30 - filled)} {done} of {all} runs", end=end, file=sys.stderr, flush=True)

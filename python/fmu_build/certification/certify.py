@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import zipfile
 from collections.abc import Callable, Iterable
 from typing import Any, Union
@@ -28,7 +29,7 @@ def certify(
     tolerance: float = 1e-7,
     workers: int | None = None,
     client: Any = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] | bool = False,
 ) -> Table:
     """Drive the exported FMU and the original through many runs and compare them.
 
@@ -38,7 +39,7 @@ def certify(
 
     The runs are computed by as many processes of this machine as it has processors (or ``workers``), or by a Dask cluster:
     ``client=distributed.Client(...)``. The table does not depend on how many there are, but for the steps' times.
-    ``progress`` is called with the number of finished runs and of all.
+    ``progress=True`` shows a bar on standard error; a function is called with the number of finished runs and of all.
     """
     from fmpy import read_model_description
 
@@ -71,14 +72,22 @@ def certify(
         rows = local(*archives, task, planned_runs, workers)
     else:
         rows = dask(*archives, task, planned_runs, client)
+    tell = bar if progress is True else progress or None
     table: list[Any] = [None] * len(planned_runs)
     for done, (number, row) in enumerate(rows, 1):
         table[number] = row
-        if progress:
-            progress(done, len(planned_runs))
+        if tell:
+            tell(done, len(planned_runs))
     claim = _certificate(exported)
     accepted = limit if limit is not None else claim.get("tolerance", 0.01)
     return Table(table, claimed=claim.get("error"), limit=float(accepted), name=description.modelName)
+
+
+def bar(done: int, all: int) -> None:
+    """A line that grows."""
+    filled = 30 * done // all
+    end = "\n" if done == all else ""
+    print(f"\r{'#' * filled}{'-' * (30 - filled)} {done} of {all} runs", end=end, file=sys.stderr, flush=True)
 
 
 def _number(*candidates: Any) -> float:

@@ -1,0 +1,201 @@
+//! Linux and macOS.
+
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::{CommandExt, ExitStatusExt, parent_id};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::time::Duration;
+
+/// A colon in a file name is a letter like any other.
+pub const COLON_IS_SPECIAL: bool = false;
+/// The kernel counts what a process does (`worker/audit.rs`).
+pub const COUNTS_CALLS: bool = cfg!(target_os = "linux");
+
+// Files.
+
+/// Whoever may read the file may execute it, if it is a program.
+pub fn set_executable(file: &File, executable: bool) -> io::Result<()> {
+    if !executable {
+        return Ok(());
+    }
+    let mode = file.metadata()?.permissions().mode();
+    file.set_permissions(PermissionsExt::from_mode(mode | ((mode & 0o444) >> 2)))
+}
+
+/// Two names of one file.
+pub fn same_inode(a: &Path, b: &Path) -> bool {
+    match (fs::metadata(a), fs::metadata(b)) {
+        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
+        _ => false,
+    }
+}
+
+/// Nobody else may look in.
+pub fn make_private(builder: &mut tempfile::Builder) {
+    builder.permissions(PermissionsExt::from_mode(0o700));
+}
+
+/// As any new file: 0666 less the umask.
+pub fn make_ordinary(builder: &mut tempfile::Builder) {
+    builder.permissions(PermissionsExt::from_mode(0o666));
+}
+
+/// A file of the user who runs this.
+pub fn is_ours(about: &Metadata) -> bool {
+    about.uid() == rustix::process::geteuid().as_raw()
+}
+
+/// Whether another program keeps the file from being replaced: never here.
+pub fn is_in_use(_: &io::Error) -> bool {
+    false
+}
+
+/// Asked before a file that is there gets a second name.
+pub fn ask_replaceable(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+// Signals.
+
+/// Before the first signal that ends this process does so, call `clear_away`.
+pub fn before_a_signal_ends_us(clear_away: impl FnOnce() + Send + 'static) {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals;
+    let ignored = ignored_signals();
+    let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    let Ok(mut signals) = Signals::new(wanted) else { return };
+    std::thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            clear_away();
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+            std::process::exit(128 + signal);
+        }
+    });
+}
+
+/// What `nohup` and shells ignore on our behalf stays ignored.
+fn ignored_signals() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+// The worker's process, seen from the builder.
+
+/// The command's process leads a group of its own.
+pub fn own_group(command: &mut Command) -> &mut Command {
+    command.process_group(0)
+}
+
+/// Kill a worker and what it started. The group bears the number of its leader, and keeps it as long as it has members.
+pub fn kill_group(leader: u32) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    if let Some(group) = i32::try_from(leader).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+}
+
+/// The name of what killed the process; `None` if it ended by itself.
+pub fn crash(status: ExitStatus) -> Option<String> {
+    // These numbers are the same on Linux and macOS, except for SIGBUS.
+    let bus = if cfg!(target_os = "linux") { 7 } else { 10 };
+    status.signal().map(|signal| match signal {
+        4 => "SIGILL (illegal instruction)".into(),
+        5 => "SIGTRAP (trap)".into(),
+        6 => "SIGABRT (it aborted itself)".into(),
+        8 => "SIGFPE (arithmetic error)".into(),
+        9 => "SIGKILL (killed from outside, perhaps for want of memory)".into(),
+        11 => "SIGSEGV (segmentation fault)".into(),
+        13 => "SIGPIPE (broken pipe)".into(),
+        15 => "SIGTERM (ended from outside)".into(),
+        other if other == bus => "SIGBUS (bad memory access)".into(),
+        other => format!("signal {other}"),
+    })
+}
+
+/// The memory of this machine, in bytes: a model that wants more would only make it swap.
+pub fn machine_memory() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes << 10)
+}
+
+// The worker's process, seen from itself.
+
+/// Standard input as a file of our own.
+pub fn own_stdin() -> io::Result<File> {
+    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
+
+/// End this process and its group when the builder, its parent, has ended. The lock is for systems that do not tell.
+pub fn end_with_parent(_builders_lock: &Path) {
+    use rustix::process::{Signal, getpgrp, getpid, kill_process_group};
+    let parent = parent_id();
+    std::thread::spawn(move || {
+        while parent_id() == parent {
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        if getpgrp() == getpid() {
+            let _ = kill_process_group(getpgrp(), Signal::KILL);
+        }
+        std::process::exit(1);
+    });
+}
+
+/// Limit the address space of this process; and a crash needs no dump of gigabytes.
+pub fn limit_memory(bytes: Option<u64>) {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+    if let Some(wanted) = bytes {
+        let most = getrlimit(Resource::As).maximum.map_or(wanted, |most| most.min(wanted));
+        let _ = setrlimit(Resource::As, Rlimit { current: Some(most), maximum: Some(most) });
+    }
+}
+
+/// From now on this process writes in `folders` only, and sends no signals to processes that it did not start.
+#[cfg(target_os = "linux")]
+pub fn write_only_in(folders: &[PathBuf]) -> Result<(), String> {
+    use landlock::{
+        ABI, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError,
+        Scope, path_beneath_rules,
+    };
+    let write = AccessFs::from_write(ABI::V6);
+    let devices =
+        ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/shm"];
+    let restrict = || -> Result<(), RulesetError> {
+        Ruleset::default()
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(write)?
+            .scope(Scope::Signal)?
+            .create()?
+            .add_rules(path_beneath_rules(devices, write))?
+            .add_rules(path_beneath_rules(folders, write))?
+            .restrict_self()?;
+        Ok(())
+    };
+    restrict().map_err(|error| error.to_string())
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn write_only_in(_: &[PathBuf]) -> Result<(), String> {
+    Ok(())
+}
+
+/// Have this thread scheduled as on a test bench.
+pub fn real_time_priority() -> Result<(), String> {
+    use thread_priority::unix::{
+        RealtimeThreadSchedulePolicy, ThreadSchedulePolicy, set_thread_priority_and_policy, thread_native_id,
+    };
+    use thread_priority::{ThreadPriority, ThreadPriorityValue};
+    let priority = ThreadPriorityValue::try_from(80).map(ThreadPriority::Crossplatform);
+    let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
+    let set = |priority| {
+        set_thread_priority_and_policy(thread_native_id(), priority, policy)
+            .map_err(|error| format!("the system refuses SCHED_FIFO ({error:?}); it takes CAP_SYS_NICE"))
+    };
+    priority.map_err(|error| error.to_string()).and_then(set)
+}
