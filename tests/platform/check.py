@@ -358,7 +358,7 @@ def module() -> None:
 
 
 def refusals(platform: str) -> None:
-    """A model that hangs, one that crashes; a count that only Linux has."""
+    """A model that hangs, one that crashes; what this system cannot do."""
     place = FOLDER / platform / PLACE
     for model, verb, expected in (("hang", "hangs", "did not return within 3 s"), ("crash", "crashes", "crashed")):
         run(platform, executable(platform), "example", model, f"{PLACE}/{model}.fmu")
@@ -367,6 +367,8 @@ def refusals(platform: str) -> None:
         check(platform, f"a model that {verb}", told and not (place / f"{model}-rt.fmu").exists(), done.stderr[-300:])
     done = run(platform, executable(platform), "bench", f"{PLACE}/dc-drive-rt.fmu", "--audit")
     check(platform, "bench --audit", done.returncode == 1 and "use it on Linux" in done.stderr, done.stderr[-300:])
+    done = run(platform, executable(platform), "inspect", f"{PLACE}/dc-drive.fmu", "--memory-limit=1GB")
+    check(platform, "--memory-limit", done.returncode == 1 and "leave it out" in done.stderr, done.stderr[-300:])
 
 
 def locked(platform: str) -> None:

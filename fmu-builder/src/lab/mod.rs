@@ -17,6 +17,7 @@ use crate::error::Error;
 use crate::options::Limits;
 use crate::progress::Progress;
 use crate::scratch::Scratch;
+use crate::system;
 use crate::worker::{Answer, Bench, Measured, Request, Simulate, Simulated, Studied, Study};
 use process::{Process, WorkerError};
 pub use protocol::Reporter;
@@ -35,6 +36,11 @@ pub struct Lab {
 impl Lab {
     /// The limits hold for each request; the workers' folders are made in `scratch`.
     pub fn new(limits: &Limits, scratch: &Scratch, progress: Progress) -> Result<Lab, Error> {
+        if limits.memory.is_some() && !system::LIMITS_MEMORY {
+            return Err(Error::Request(
+                "--memory-limit: this system does not limit a process's memory; leave it out".into(),
+            ));
+        }
         let (limits, scratch) = (limits.clone(), scratch.path().to_path_buf());
         Ok(Lab { process: Process::new()?, limits, scratch, progress })
     }

@@ -13,6 +13,8 @@ use std::time::Duration;
 pub const COLON_IS_SPECIAL: bool = false;
 /// The kernel counts what a process does (`worker/audit.rs`).
 pub const COUNTS_CALLS: bool = cfg!(target_os = "linux");
+/// A process can be kept from taking more memory.
+pub const LIMITS_MEMORY: bool = true;
 
 // Files.
 

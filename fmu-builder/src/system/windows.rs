@@ -12,6 +12,8 @@ use std::time::Duration;
 pub const COLON_IS_SPECIAL: bool = true;
 /// The kernel counts what a process does (`worker/audit.rs`).
 pub const COUNTS_CALLS: bool = false;
+/// A process can be kept from taking more memory.
+pub const LIMITS_MEMORY: bool = false;
 
 // Files.
 
