@@ -41,6 +41,8 @@ const SHARE: f64 = 0.1;
 const FRESH_FACTOR: f64 = 2.0;
 /// Share of the tolerance that a plan may use on what was tried: the bench does what was not.
 const MARGIN: f64 = 0.5;
+/// How many times more such a margin may cost.
+const MARGIN_COST: f64 = 2.5;
 /// Of plans that use more somewhere, those this near to the most accurate one are as good.
 const AS_ACCURATE: f64 = 1.25;
 /// Seconds that all trials together may take, by what their evaluations and steps take: a clock would decide differently from day to day.
@@ -227,7 +229,7 @@ impl<'a> Judge<'a> {
         for (i, (candidate, plan, cost, worst_step)) in plans.into_iter().enumerate() {
             let fits = self.fits(&cost);
             let enough = self.enough().filter(|_| self.options.budget.is_none());
-            let dearer = enough.is_some_and(|enough| cost.seconds(price) > EQUAL_COST * enough);
+            let dearer = enough.is_some_and(|enough| cost.seconds(price) > enough);
             if dearer || !fits && self.satisfied() {
                 continue;
             }
@@ -372,16 +374,29 @@ impl<'a> Judge<'a> {
         one.fits && one.outcome.as_ref().is_some_and(|outcome| outcome.holds)
     }
 
-    /// It holds, and keeps the tolerance with margin on every run.
-    fn keeps(&self, one: &Tried) -> bool {
-        let limit = MARGIN * self.options.tolerance;
-        self.holds(one) && one.outcome.as_ref().is_some_and(|outcome| outcome.worst() <= limit)
+    /// Seconds per step of the cheapest plan that holds and errs by at most this on every run.
+    fn cheapest_within(&self, error: f64) -> Option<f64> {
+        let within = |one: &&Tried| one.outcome.as_ref().is_some_and(|outcome| outcome.worst() <= error);
+        let costs = self.tried.iter().filter(|one| self.holds(one)).filter(within);
+        costs.map(|one| one.cost.seconds(self.problem.price)).min_by(f64::total_cmp)
     }
 
-    /// Seconds per step of the cheapest that keeps the tolerance everywhere.
+    /// The error that plans are chosen by, on every run: the tolerance with a margin, where that costs little more than without.
+    fn limit(&self) -> Option<f64> {
+        let tolerance = self.options.tolerance;
+        let least = self.cheapest_within(tolerance)?;
+        let safe = self.cheapest_within(MARGIN * tolerance);
+        Some(match safe.is_some_and(|safe| safe <= MARGIN_COST * least) {
+            true => MARGIN * tolerance,
+            false => tolerance,
+        })
+    }
+
+    /// Plans that take longer than this, in seconds per step, need not be tried.
     fn enough(&self) -> Option<f64> {
-        let costs = self.tried.iter().filter(|one| self.keeps(one));
-        costs.map(|one| one.cost.seconds(self.problem.price)).min_by(f64::total_cmp)
+        let least = self.cheapest_within(self.options.tolerance)?;
+        let safe = self.cheapest_within(MARGIN * self.options.tolerance).map(|safe| EQUAL_COST * safe);
+        Some(safe.unwrap_or(f64::INFINITY).min(MARGIN_COST * least).max(EQUAL_COST * least))
     }
 
     /// Some plan survived its runs.
@@ -515,7 +530,7 @@ impl<'a> Judge<'a> {
         let holding: Vec<&Tried> = self.tried.iter().filter(|one| self.holds(one)).collect();
         let worst = |one: &&Tried| one.outcome.as_ref().map_or(f64::INFINITY, Outcome::worst);
         let least = holding.iter().map(worst).fold(f64::INFINITY, f64::min);
-        let limit = (MARGIN * self.options.tolerance).max(AS_ACCURATE * least);
+        let limit = self.limit().unwrap_or(AS_ACCURATE * least);
         let mut good: Vec<&Tried> = holding.into_iter().filter(|one| worst(one) <= limit).collect();
         let asked = self.options.budget.is_some() || self.options.rho.is_some();
         if !asked && good.iter().any(|one| one.candidate.mask.is_full()) {

@@ -200,7 +200,7 @@ fn trials(out: &mut String, trials: &[Trial]) {
     }
     out.push_str(
         "<p>Plans in the order in which they were considered, run with the code that is in the FMU and compared with the accurate \
-         solution. Of those that keep half the tolerance on all runs and whose worst step fits the budget, the cheapest on average wins; of equally cheap ones \
+         solution. Of those that keep the tolerance on all runs, with a margin where that is cheap, and whose worst step fits the budget, the cheapest on average wins; of equally cheap ones \
          the most accurate.</p>\n",
     );
     if let Some(plot) = cost_plot::error_against_cost(trials) {
