@@ -127,7 +127,11 @@ fn attempt(
         });
         absorb(&mut studied, other, &study.declared);
     }
-    let mut decision = decide::decide(&interface, discretisation, &studied, &runs, options, lab)?;
+    // A communication step that we choose ourselves is shortened instead.
+    let mut decision = match grid.refinements {
+        0 => decide::decide_with_substeps(&interface, discretisation, &studied, &runs, options, lab)?,
+        _ => decide::decide(&interface, discretisation, &studied, &runs, options, lab)?,
+    };
     decision.ranges = scenarios.ranges;
     if decision.error.is_some_and(|error| error > options.tolerance) {
         doubt_reference(&mut decision, &study, &runs[0], lab);
@@ -243,7 +247,7 @@ pub struct TimeGrid {
 impl TimeGrid {
     fn choose(options: &Options, source: &Source, experiment: &Experiment) -> Result<TimeGrid, Error> {
         let span = experiment.stop - experiment.start;
-        let substeps = options.substeps.max(1);
+        let substeps = options.substeps.unwrap_or(1).max(1);
         let own = source.description.default_experiment.step_size.filter(|&step| step > 0.0 && step <= span);
         let (step, reason, refinements) = match (options.step, own) {
             (Some(step), _) => (step, "as asked for".to_string(), 0),

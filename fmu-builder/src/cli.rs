@@ -146,7 +146,7 @@ struct BuildArgs {
     /// Communication step: 1e-3, 1ms, 100us [default: the FMU's own, or chosen]
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, help_heading = "The step")]
     step: Option<String>,
-    /// Internal steps in each communication step [default: 1]
+    /// Internal steps in each communication step [default: 1, or as many as the tolerance needs]
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "The step")]
     substeps: Option<String>,
     /// Most that one step may cost: 100us, 3f (evaluations), 25% (of the step) [default: 10%]
@@ -209,7 +209,7 @@ impl BuildArgs {
             output: self.output.clone(),
             libraries,
             step: value(&self.step, quantity::parse_duration)?,
-            substeps: value(&self.substeps, substeps)?.unwrap_or(1),
+            substeps: value(&self.substeps, substeps)?,
             budget: value(&self.budget, quantity::parse_budget)?,
             evaluation_time: value(&self.evaluation_time, |text| {
                 quantity::parse_positive_time(text, "an evaluation's time")
@@ -542,7 +542,7 @@ mod tests {
         let text = |a: &str, b: &str| (a.to_string(), b.to_string());
         let expected = Options {
             step: Some(1e-3),
-            substeps: 4,
+            substeps: Some(4),
             budget: Some(Budget::Evaluations(3.0)),
             evaluation_time: Some(2e-6),
             tolerance: 0.02,

@@ -24,8 +24,8 @@ pub struct Options {
 
     /// Communication step H in seconds. None: the FMU's own, or chosen.
     pub step: Option<f64>,
-    /// Internal steps in each communication step.
-    pub substeps: u32,
+    /// Internal steps in each communication step. None: one, or as many as the tolerance needs.
+    pub substeps: Option<u32>,
     /// Most that a communication step without events may cost. None: a tenth of the step, and a warning if no plan keeps it.
     pub budget: Option<Budget>,
     /// Seconds of one evaluation of the model on the target. None: measured here.
@@ -66,7 +66,7 @@ impl Options {
             output: output.into(),
             libraries,
             step: None,
-            substeps: 1,
+            substeps: None,
             budget: None,
             evaluation_time: None,
             tolerance: TOLERANCE,

@@ -252,7 +252,7 @@ impl Summary {
             time_invariant: plan.model.time_invariant,
             step: grid.step,
             step_reason: grid.reason.clone(),
-            substeps: grid.substeps,
+            substeps: plan.step.substeps,
             spectral_radius: decision.verdict.amplification,
             certificate: decision.certificate.clone(),
             error: decision.error,

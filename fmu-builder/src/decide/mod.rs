@@ -14,6 +14,7 @@ mod certificate;
 mod draft;
 mod error;
 mod problem;
+mod substeps;
 mod trial;
 mod trim;
 
@@ -37,6 +38,7 @@ pub use certificate::{Certificate, Spectra, WorstMode};
 pub use draft::Cost;
 pub use error::{errors, largest, range, standing};
 pub use problem::Problem;
+pub use substeps::decide_with_substeps;
 pub use trial::Trial;
 
 /// A run that plans are tried on.

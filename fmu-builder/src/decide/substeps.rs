@@ -1,0 +1,71 @@
+//! How many internal steps are in a communication step.
+//!
+//! The communication step is the bench's; the step inside is ours. Where no plan keeps the tolerance with one step inside, two, four and eight are tried: a bench
+//! does not care whether its step takes 1 or 4 µs, it cares that the numbers are right. Not where the user has chosen anything himself, nor where
+//! shorter steps do not help: late inputs, chaos.
+
+use super::{Decision, ReferenceRun, decide};
+use crate::assemble::Discretisation;
+use crate::error::Error;
+use crate::interface::Interface;
+use crate::lab::Lab;
+use crate::options::{JacobianPolicy, Mode, Options};
+use crate::worker::Studied;
+
+const SUBSTEPS: [u32; 3] = [2, 4, 8];
+/// More steps must bring the error down to this part at least.
+const GAIN: f64 = 0.7;
+/// Above this many states a decision takes too long to be made again and again.
+const STATES: usize = 200;
+
+/// Decide with as many steps inside as are asked for or needed.
+pub fn decide_with_substeps(
+    interface: &Interface,
+    discretisation: Discretisation,
+    studied: &Studied,
+    runs: &[ReferenceRun],
+    options: &Options,
+    lab: &Lab,
+) -> Result<Decision, Error> {
+    let mut decision = decide(interface, discretisation, studied, runs, options, lab)?;
+    let states = interface.state_names.len();
+    if !is_free(options) || states == 0 || states > STATES {
+        return Ok(decision);
+    }
+    for substeps in SUBSTEPS {
+        let error = worst(&decision);
+        if error <= options.tolerance {
+            break;
+        }
+        let finer = Discretisation {
+            h: discretisation.h / f64::from(substeps),
+            substeps: discretisation.substeps * substeps,
+            ..discretisation
+        };
+        // What cannot be had with shorter steps is no reason to refuse what can be had with longer ones.
+        let Ok(finer) = decide(interface, finer, studied, runs, options, lab) else { break };
+        if worst(&finer) > GAIN * error {
+            break;
+        }
+        decision = finer;
+    }
+    Ok(decision)
+}
+
+/// Nothing was asked for that an own choice of steps would contradict.
+fn is_free(options: &Options) -> bool {
+    options.substeps.is_none()
+        && options.method.is_none()
+        && options.budget.is_none()
+        && options.rho.is_none()
+        && options.mode == Mode::Auto
+        && options.jacobian == JacobianPolicy::Auto
+        && options.fast.is_empty()
+        && options.slow.is_empty()
+        && !options.force
+}
+
+/// The largest error on any run.
+fn worst(decision: &Decision) -> f64 {
+    decision.error.unwrap_or(0.0).max(decision.explored.error.unwrap_or(0.0))
+}
