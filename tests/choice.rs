@@ -129,7 +129,7 @@ fn a_budget_is_kept_or_refused() {
 
 /// Schiela (2002), Tables 6.3 and 6.4, their pattern on our six-axis robot of 78 states at 1 ms: from 924 entries, 2223 in
 /// the factors, 78 evaluations and 0.45 ms to 200, 244, 16 and 0.07 ms, fewer entries with a shorter step, and
-/// trajectories that stay within 6 % of their range. Ours starts sparser, with 342 entries and 24 colours: the thesis' matrix also holds
+/// trajectories that stay within 6 % of their range. Ours starts sparser, with 342 entries and 24 colours: Schiela's matrix also holds
 /// "small non-zero elements that originate from errors in the solution of the equation systems" (6.4).
 #[test]
 fn the_robot_is_sparsed() {

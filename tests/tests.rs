@@ -9,11 +9,13 @@ mod accuracy;
 /// Models that break while they run: what the builder says, what the runtime does.
 #[cfg(target_os = "linux")]
 mod broken;
-/// Partitions, budgets, refusals of unstable wishes.
+/// Partitions, budgets, refusals of unstable requests.
 mod choice;
 /// The archive and the description that are written, `--json`, exit codes.
 mod command;
-/// What FMI 2.0 asks of an FMU: state machine, values, saved states, resource locations.
+/// Communication steps of other lengths, at rounded times.
+mod communication;
+/// What FMI 2.0 asks of an FMU: state machine, values, resource locations.
 mod conformance;
 /// State, time and step events.
 mod events;
@@ -31,6 +33,8 @@ mod leftovers;
 mod realtime;
 /// Broken models and impossible requests: the exact message, exit code 1, nothing written.
 mod refusal;
+/// Repeated, interleaved, restored and reset runs are the same to the bit.
+mod repeatability;
 /// Ten million steps, ten thousand instances.
 mod soak;
 /// The study leaves no traces; buffers, numbers and columns are checked.
