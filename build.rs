@@ -65,6 +65,7 @@ fn main() {
         .with_src(root.join("fmu-runtime/fmi2-types/src/status.rs"))
         .with_src(root.join("fmu-runtime/fmi2-types/src/callbacks.rs"))
         .with_src(root.join("fmu-runtime/src/ffi.rs"))
+        .with_src(root.join("fmu-runtime/src/ffi/states.rs"))
         .generate()
         .expect("the C header cannot be generated");
     bindings.write_to_file(&header);

@@ -7,153 +7,26 @@
 //! [`Instance`]. No panic crosses into C, and a null pointer where there must be something is `fmi2Error`.
 #![allow(unsafe_code, non_snake_case)]
 
+mod allocator;
+mod own_library;
+mod pointers;
+mod states;
+
 use crate::fmi::{Callbacks, Fmu2, Host, Instantiation, Kind};
 use crate::instance::Instance;
-use crate::memory;
 use crate::platform;
 use crate::resources::{self, INNER, PLAN};
 use crate::status::Status;
-use std::alloc::{GlobalAlloc, Layout, System};
+use own_library::own_resources;
+use pointers::{guard, input, output, text};
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::{ptr, slice};
+use std::ptr;
 
 /// `fmi2LastSuccessfulTime`, `fmi2Terminated`
 const LAST_SUCCESSFUL_TIME: i32 = 2;
 const TERMINATED: i32 = 3;
-
-/// The system's allocator, counted.
-struct Counting;
-
-// SAFETY: everything is handed on to `System`, which keeps the contract.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        memory::note();
-        // SAFETY: promised by the caller.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        memory::note();
-        // SAFETY: promised by the caller.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        memory::note();
-        // SAFETY: promised by the caller.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: promised by the caller.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// A panic reaching C would abort the host. It becomes `fmi2Fatal` instead, now and on every later call.
-///
-/// # Safety
-/// `instance` is null or came from `fmi2Instantiate`, and no other call on it is running.
-unsafe fn guard(instance: *mut c_void, call: impl FnOnce(&mut Instance) -> Status) -> Status {
-    // SAFETY: promised by the caller.
-    let Some(instance) = (unsafe { instance.cast::<Instance>().as_mut() }) else { return Status::Error };
-    if instance.poisoned() {
-        return Status::Fatal;
-    }
-    catch_unwind(AssertUnwindSafe(|| call(instance))).unwrap_or_else(|_| {
-        instance.poison();
-        Status::Fatal
-    })
-}
-
-/// `length` elements at `pointer`. Null is fine for none, and `None` otherwise.
-///
-/// # Safety
-/// A pointer that is not null points to `length` elements that nobody writes while the slice lives.
-unsafe fn input<'a, T>(pointer: *const T, length: usize) -> Option<&'a [T]> {
-    match (pointer.is_null(), length) {
-        (_, 0) => Some(&[]),
-        (true, _) => None,
-        // SAFETY: promised by the caller.
-        (false, _) => Some(unsafe { slice::from_raw_parts(pointer, length) }),
-    }
-}
-
-/// Likewise, to be written.
-///
-/// # Safety
-/// As [`input`], and nobody else reads them either.
-unsafe fn output<'a, T>(pointer: *mut T, length: usize) -> Option<&'a mut [T]> {
-    match (pointer.is_null(), length) {
-        (_, 0) => Some(&mut []),
-        (true, _) => None,
-        // SAFETY: promised by the caller.
-        (false, _) => Some(unsafe { slice::from_raw_parts_mut(pointer, length) }),
-    }
-}
-
-/// # Safety
-/// Null or a C string.
-unsafe fn text<'a>(pointer: *const c_char) -> Option<&'a CStr> {
-    // SAFETY: promised by the caller.
-    (!pointer.is_null()).then(|| unsafe { CStr::from_ptr(pointer) })
-}
-
-/// The folder of this library's own FMU, for importers that give no resource location.
-fn own_resources() -> Option<PathBuf> {
-    // binaries/<platform>/<library>
-    Some(own_library()?.ancestors().nth(3)?.join("resources"))
-}
-
-#[cfg(unix)]
-fn own_library() -> Option<PathBuf> {
-    #[repr(C)]
-    struct DlInfo {
-        file: *const c_char,
-        base: *mut c_void,
-        symbol: *const c_char,
-        address: *mut c_void,
-    }
-    unsafe extern "C" {
-        fn dladdr(address: *const c_void, info: *mut DlInfo) -> i32;
-    }
-    let mut info =
-        DlInfo { file: ptr::null(), base: ptr::null_mut(), symbol: ptr::null(), address: ptr::null_mut() };
-    // SAFETY: an address inside this library; the linker owns the name that it returns.
-    let file = unsafe {
-        if dladdr(fmi2GetVersion as *const c_void, &raw mut info) == 0 {
-            return None;
-        }
-        text(info.file)?
-    };
-    std::fs::canonicalize(file.to_str().ok()?).ok()
-}
-
-#[cfg(windows)]
-fn own_library() -> Option<PathBuf> {
-    use std::os::windows::ffi::OsStringExt;
-    const FROM_ADDRESS_UNCOUNTED: u32 = 4 | 2;
-    #[link(name = "kernel32")]
-    unsafe extern "system" {
-        fn GetModuleHandleExW(flags: u32, address: *const c_void, module: *mut *mut c_void) -> i32;
-        fn GetModuleFileNameW(module: *mut c_void, name: *mut u16, size: u32) -> u32;
-    }
-    let (mut module, mut name) = (ptr::null_mut(), vec![0; 32_768]); // the longest path that Windows has
-    // SAFETY: an address inside this library, and a buffer of the length that is told.
-    let length = unsafe {
-        if GetModuleHandleExW(FROM_ADDRESS_UNCOUNTED, fmi2GetVersion as *const c_void, &raw mut module) == 0 {
-            return None;
-        }
-        GetModuleFileNameW(module, name.as_mut_ptr(), name.len() as u32)
-    };
-    let name = name.get(..length as usize).filter(|name| !name.is_empty())?;
-    Some(std::ffi::OsString::from_wide(name).into())
-}
 
 #[unsafe(no_mangle)]
 pub extern "C" fn fmi2GetTypesPlatform() -> *const c_char {
@@ -434,127 +307,6 @@ pub unsafe extern "C" fn fmi2SetString(
     let Some(strings) = strings else { return Status::Error };
     // SAFETY: promised by the caller.
     unsafe { guard(c, |it| it.set_string(vr, &strings)) }
-}
-
-/// # Safety
-/// `state` points to null or to a state that this instance gave out.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi2GetFMUstate(c: *mut c_void, state: *mut *mut c_void) -> Status {
-    // SAFETY: promised by the caller.
-    let Some(state) = (unsafe { state.as_mut() }) else { return Status::Error };
-    // SAFETY: promised by the caller.
-    unsafe {
-        guard(c, |it| {
-            let handle = (!state.is_null()).then_some(*state as usize);
-            match it.save(handle) {
-                Ok(handle) => {
-                    *state = handle as *mut c_void;
-                    Status::Ok
-                }
-                Err(status) => status,
-            }
-        })
-    }
-}
-
-/// # Safety
-/// `c` is null or came from `fmi2Instantiate`, and no other call on it is running.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi2SetFMUstate(c: *mut c_void, state: *mut c_void) -> Status {
-    // SAFETY: promised by the caller.
-    unsafe { guard(c, |it| it.restore(state as usize)) }
-}
-
-/// # Safety
-/// `state` is null or points to null or to a state that this instance gave out.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi2FreeFMUstate(c: *mut c_void, state: *mut *mut c_void) -> Status {
-    // SAFETY: promised by the caller.
-    let Some(state) = (unsafe { state.as_mut() }) else { return Status::Ok };
-    if state.is_null() {
-        return Status::Ok;
-    }
-    // SAFETY: promised by the caller.
-    unsafe {
-        guard(c, |it| {
-            let status = it.free_saved(*state as usize);
-            if status.is_usable() {
-                *state = ptr::null_mut();
-            }
-            status
-        })
-    }
-}
-
-/// # Safety
-/// `size` is null or writable.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi2SerializedFMUstateSize(
-    c: *mut c_void,
-    state: *mut c_void,
-    size: *mut usize,
-) -> Status {
-    // SAFETY: promised by the caller.
-    let Some(size) = (unsafe { size.as_mut() }) else { return Status::Error };
-    // SAFETY: promised by the caller.
-    unsafe {
-        guard(c, |it| match it.serialize(state as usize) {
-            Ok(bytes) => {
-                *size = bytes.len();
-                Status::Ok
-            }
-            Err(status) => status,
-        })
-    }
-}
-
-/// # Safety
-/// `bytes` points to `size` writable bytes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi2SerializeFMUstate(
-    c: *mut c_void,
-    state: *mut c_void,
-    bytes: *mut c_char,
-    size: usize,
-) -> Status {
-    // SAFETY: promised by the caller.
-    let Some(bytes) = (unsafe { output(bytes.cast::<u8>(), size) }) else { return Status::Error };
-    // SAFETY: promised by the caller.
-    unsafe {
-        guard(c, |it| match it.serialize(state as usize) {
-            Ok(serialized) if serialized.len() <= bytes.len() => {
-                bytes[..serialized.len()].copy_from_slice(&serialized);
-                Status::Ok
-            }
-            Ok(_) => Status::Error,
-            Err(status) => status,
-        })
-    }
-}
-
-/// # Safety
-/// `bytes` points to `size` bytes, `state` is null or writable.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fmi2DeSerializeFMUstate(
-    c: *mut c_void,
-    bytes: *const c_char,
-    size: usize,
-    state: *mut *mut c_void,
-) -> Status {
-    // SAFETY: promised by the caller.
-    let (Some(bytes), Some(state)) = (unsafe { (input(bytes.cast::<u8>(), size), state.as_mut()) }) else {
-        return Status::Error;
-    };
-    // SAFETY: promised by the caller.
-    unsafe {
-        guard(c, |it| match it.deserialize(bytes) {
-            Ok(handle) => {
-                *state = handle as *mut c_void;
-                Status::Ok
-            }
-            Err(status) => status,
-        })
-    }
 }
 
 /// # Safety

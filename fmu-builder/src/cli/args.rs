@@ -1,0 +1,382 @@
+//! The words of the command line, with the help that explains them, and the values that they mean.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand};
+
+use crate::Libraries;
+use crate::error::Error;
+use crate::options::{
+    BenchOptions, InspectOptions, JacobianPolicy, Limits, METHODS, Options, Partitioning, Run, TIME_LIMIT,
+    TOLERANCE, WatchMode,
+};
+use crate::quantity::{self, split_names};
+use fmu_runtime::plan::Method;
+
+/// A value that may be missing, as `read` understands it.
+fn value<T>(text: &Option<String>, read: impl Fn(&str) -> Result<T, String>) -> Result<Option<T>, Error> {
+    text.as_deref().map(read).transpose().map_err(Error::Request)
+}
+
+/// None: chosen. An alias, since clap gives an `Option<Option<_>>` a meaning of its own.
+type MethodChoice = Option<Method>;
+
+/// One of a few words.
+fn one_of<T: Copy + Send + Sync + 'static>(
+    names: &'static [(&'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    let words = PossibleValuesParser::new(names.iter().map(|(name, _)| *name));
+    // The parser lets only these words through.
+    words.map(|word| names.iter().find(|(name, _)| **name == word).map_or(names[0].1, |(_, value)| *value))
+}
+
+/// Build a real-time Co-Simulation FMU.
+#[derive(Debug, Clone, Args)]
+pub struct BuildArgs {
+    #[arg(skip)]
+    pub input: PathBuf,
+    #[arg(skip)]
+    pub output: PathBuf,
+
+    /// Communication step: 1e-3, 1ms, 100us [default: the FMU's own, or chosen]
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, help_heading = "The step")]
+    pub step: Option<String>,
+    /// Internal steps in each communication step [default: 1, or as many as the tolerance needs]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "The step")]
+    pub substeps: Option<String>,
+    /// Most that one step may cost: 100us, 3f (evaluations), 25% (of the step) [default: 10%]
+    #[arg(long, value_name = "COST", allow_hyphen_values = true, help_heading = "The step")]
+    pub budget: Option<String>,
+    /// What one evaluation of the model takes on the target [default: measured here]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, help_heading = "The step")]
+    pub evaluation_time: Option<String>,
+    /// Error against an accurate solution that is accepted, relative [default: 0.01]
+    #[arg(long, value_name = "ERROR", allow_hyphen_values = true, help_heading = "The step")]
+    pub tolerance: Option<String>,
+
+    /// Integration method: auto, lie (linearly implicit Euler), lie2, ros2 (order 2), ros34pw2 (order 3)
+    #[arg(long, value_name = "NAME", value_parser = one_of(&METHODS), hide_possible_values = true, help_heading = "The method")]
+    pub method: Option<MethodChoice>,
+    /// Implicit states: auto (the cheapest choice that is accurate), mixed, implicit (all), explicit (none)
+    #[arg(long, value_name = "WHICH", value_parser = one_of(&Partitioning::NAMES), hide_possible_values = true, help_heading = "The method")]
+    pub mode: Option<Partitioning>,
+    /// States that must be implicit: a,b
+    #[arg(long, value_name = "NAMES", help_heading = "The method")]
+    pub fast: Vec<String>,
+    /// States that must be explicit: c,d
+    #[arg(long, value_name = "NAMES", help_heading = "The method")]
+    pub slow: Vec<String>,
+    /// Jacobian renewed: auto, every (step), rolling (by parts), watched (when aged), frozen (at events)
+    #[arg(long, value_name = "WHEN", value_parser = one_of(&JacobianPolicy::NAMES), hide_possible_values = true, help_heading = "The method")]
+    pub jacobian: Option<JacobianPolicy>,
+    /// Drop Jacobian entries as long as eigenvalues move by less than this share [default: where it pays]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, help_heading = "The method")]
+    pub rho: Option<String>,
+    /// When a step shows that the plan does not hold: act (mend and report), report, off
+    #[arg(long, value_name = "WHAT", value_parser = one_of(&WatchMode::NAMES), hide_possible_values = true, help_heading = "The method")]
+    pub watch: Option<WatchMode>,
+
+    #[command(flatten)]
+    pub run: RunArgs,
+
+    /// Write what was decided, and why, as a page
+    #[arg(long, value_name = "FILE.html", help_heading = "The result")]
+    pub report: Option<PathBuf>,
+    /// Print the summary as JSON
+    #[arg(long, help_heading = "The result")]
+    pub json: bool,
+    /// Print nothing but errors
+    #[arg(long, short, help_heading = "The result")]
+    pub quiet: bool,
+    /// Refuse if no plan is within the tolerance
+    #[arg(long, help_heading = "The result")]
+    pub strict: bool,
+    /// Keep pinned or explicit rows even if they are unstable
+    #[arg(long, help_heading = "The result")]
+    pub force: bool,
+}
+
+impl BuildArgs {
+    pub fn options(&self, libraries: Libraries) -> Result<Options, Error> {
+        let names = |texts: &[String]| texts.iter().flat_map(|names| split_names(names)).collect();
+        Ok(Options {
+            input: self.input.clone(),
+            output: self.output.clone(),
+            libraries,
+            step: value(&self.step, quantity::parse_duration)?,
+            substeps: value(&self.substeps, substeps)?,
+            budget: value(&self.budget, quantity::parse_budget)?,
+            evaluation_time: value(&self.evaluation_time, |text| {
+                quantity::parse_positive_time(text, "an evaluation's time")
+            })?,
+            tolerance: value(&self.tolerance, |text| quantity::parse_fraction(text, "a tolerance"))?
+                .unwrap_or(TOLERANCE),
+            method: self.method.flatten(),
+            mode: self.mode.unwrap_or_default(),
+            fast: names(&self.fast),
+            slow: names(&self.slow),
+            jacobian: self.jacobian.unwrap_or_default(),
+            rho: value(&self.rho, |text| quantity::parse_fraction(text, "a share"))?,
+            watch: self.watch.unwrap_or_default(),
+            run: self.run.run()?,
+            limits: self.run.limits.limits()?,
+            report: self.report.clone(),
+            strict: self.strict,
+            force: self.force,
+            progress: !self.quiet && !self.json,
+        })
+    }
+}
+
+fn substeps(text: &str) -> Result<u32, String> {
+    let count = quantity::parse_count(text, "a number of sub-steps")?;
+    let few = u32::try_from(count).ok().filter(|&count| count <= 1_000_000);
+    few.ok_or_else(|| format!("{count} sub-steps in each step are too many; take a shorter --step"))
+}
+
+/// How the FMU is run to be studied.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "The runs that are studied")]
+pub struct RunArgs {
+    /// Time to start at [default: the FMU's own]
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
+    pub start: Option<String>,
+    /// Time to stop at [default: the FMU's own]
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
+    pub stop: Option<String>,
+    /// Input signals: a header `time,u1,u2`, then rows; may be repeated, a run for each file
+    #[arg(long, value_name = "FILE.csv")]
+    pub inputs: Vec<PathBuf>,
+    /// Start value of a parameter, input or state; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
+    pub set: Vec<String>,
+    /// Runs with signals of our own besides: how many, or none [default: as many as are useful]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub explore: Option<String>,
+    /// Where an input or parameter may be in these runs; may be repeated
+    #[arg(long, value_name = "NAME=LO:HI", allow_hyphen_values = true)]
+    pub range: Vec<String>,
+    #[command(flatten)]
+    pub limits: LimitArgs,
+}
+
+impl RunArgs {
+    pub fn run(&self) -> Result<Run, Error> {
+        let each = |texts: &[String]| texts.iter().map(|text| quantity::parse_set(text)).collect();
+        let ranges: Result<_, String> = self.range.iter().map(|text| quantity::parse_range(text)).collect();
+        Ok(Run {
+            start: value(&self.start, |text| quantity::parse_time(text, "a start time"))?,
+            stop: value(&self.stop, |text| quantity::parse_time(text, "a stop time"))?,
+            inputs: self.inputs.clone(),
+            set: Result::map_err(each(&self.set), Error::Request)?,
+            explore: value(&self.explore, quantity::parse_explore)?,
+            ranges: ranges.map_err(Error::Request)?,
+        })
+    }
+}
+
+/// What the work itself may take.
+#[derive(Debug, Clone, Default, Args)]
+pub struct LimitArgs {
+    /// Longest time the FMU's own code may run [default: 60s]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
+    pub time_limit: Option<String>,
+    /// Most memory that the process with the FMU's code may take: 2GB
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub memory_limit: Option<String>,
+    /// Let the FMU's code write files anywhere
+    #[arg(long)]
+    pub no_sandbox: bool,
+    /// Runs at a time [default: as many as there are processors]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub jobs: Option<String>,
+}
+
+impl LimitArgs {
+    pub fn limits(&self) -> Result<Limits, Error> {
+        let jobs = |text: &str| {
+            let count = quantity::parse_count(text, "a number of jobs")?;
+            Ok(u32::try_from(count).unwrap_or(u32::MAX))
+        };
+        Ok(Limits {
+            time: value(&self.time_limit, |text| quantity::parse_positive_time(text, "a time limit"))?
+                .unwrap_or(TIME_LIMIT),
+            memory: value(&self.memory_limit, |text| quantity::parse_memory(text, "a memory limit"))?,
+            sandbox: !self.no_sandbox,
+            jobs: value(&self.jobs, jobs)?,
+        })
+    }
+}
+
+/// Show what an FMU is made of, and what would be decided.
+#[derive(Debug, Clone, Args)]
+pub struct InspectArgs {
+    /// The FMU to look at
+    #[arg(value_name = "IN.fmu")]
+    pub input: PathBuf,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Draw the structure of the Jacobian
+    #[arg(long, value_name = "FILE.svg")]
+    pub svg: Option<PathBuf>,
+    /// Print nothing but the answer and errors
+    #[arg(long, short)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+impl InspectArgs {
+    pub fn options(&self) -> Result<InspectOptions, Error> {
+        Ok(InspectOptions {
+            input: self.input.clone(),
+            svg: self.svg.clone(),
+            run: self.run.run()?,
+            limits: self.run.limits.limits()?,
+            progress: !self.quiet && !self.json,
+        })
+    }
+}
+
+/// Measure the step time of a built FMU on this machine.
+#[derive(Debug, Clone, Args)]
+pub struct BenchArgs {
+    /// The Co-Simulation FMU to run
+    #[arg(value_name = "OUT.fmu")]
+    pub fmu: PathBuf,
+    /// Steps to take [default: as many as fit in a few seconds]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub steps: Option<String>,
+    /// Fail if a step takes longer [default: the communication step]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
+    pub deadline: Option<String>,
+    /// Take the steps in real time, as a test bench does
+    #[arg(long)]
+    pub pace: bool,
+    /// Run at real-time priority (SCHED_FIFO), where the system allows it
+    #[arg(long)]
+    pub realtime: bool,
+    /// Say what the model itself does that real time forbids: files, waits, page faults, threads
+    #[arg(long)]
+    pub audit: bool,
+    /// Input signals: a header `time,u1,u2`, then rows
+    #[arg(long, value_name = "FILE.csv")]
+    pub inputs: Option<PathBuf>,
+    /// Write a page with the figures and a histogram
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing but the answer and errors
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Longest time the FMU's own code may run [default: 60s]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
+    pub time_limit: Option<String>,
+    /// Most memory that the process with the FMU's code may take: 2GB
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub memory_limit: Option<String>,
+    /// Let the FMU's code write files anywhere
+    #[arg(long)]
+    pub no_sandbox: bool,
+}
+
+impl BenchArgs {
+    pub fn options(&self) -> Result<BenchOptions, Error> {
+        let limits = LimitArgs {
+            time_limit: self.time_limit.clone(),
+            memory_limit: self.memory_limit.clone(),
+            no_sandbox: self.no_sandbox,
+            jobs: None,
+        };
+        Ok(BenchOptions {
+            fmu: self.fmu.clone(),
+            steps: value(&self.steps, |text| quantity::parse_count(text, "a number of steps"))?,
+            deadline: value(&self.deadline, |text| quantity::parse_positive_time(text, "a deadline"))?,
+            pace: self.pace,
+            realtime: self.realtime,
+            audit: self.audit,
+            inputs: self.inputs.clone(),
+            report: self.report.clone(),
+            limits: limits.limits()?,
+            progress: !self.quiet && !self.json,
+        })
+    }
+}
+
+/// Write an example Model-Exchange FMU to try things with; without a name, list them.
+#[derive(Debug, Clone, Args)]
+pub struct ExampleArgs {
+    /// Which one
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+    /// Where to write it [default: NAME.fmu]
+    #[arg(value_name = "OUT.fmu")]
+    pub output: Option<PathBuf>,
+}
+
+/// The child process in which an FMU's code runs.
+#[derive(Debug, Clone, Args)]
+pub struct WorkerArgs {
+    /// The file that holds the request
+    #[arg(value_name = "REQUEST")]
+    pub request: PathBuf,
+}
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "fmu-build",
+    bin_name = "fmu-build",
+    version,
+    about = ABOUT,
+    long_about = None,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    arg_required_else_help = true,
+    override_usage = "fmu-build [OPTIONS] IN.fmu OUT.fmu\n       fmu-build inspect|bench|example ...",
+    after_help = EXAMPLES
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Sub>,
+    #[command(flatten)]
+    pub files: Option<Files>,
+    #[command(flatten)]
+    pub build: BuildArgs,
+}
+
+/// Apart from [`BuildArgs`], since the commands do without them.
+#[derive(Debug, Args)]
+pub struct Files {
+    /// The Model-Exchange FMU to read
+    #[arg(value_name = "IN.fmu")]
+    pub input: PathBuf,
+    /// The Co-Simulation FMU to write
+    #[arg(value_name = "OUT.fmu")]
+    pub output: PathBuf,
+}
+
+const ABOUT: &str = "\
+Turn a Model-Exchange FMU (FMI 2.0) into a real-time Co-Simulation FMU.
+
+The new FMU steps without iteration, without allocation and at a constant cost:
+a linearly implicit Euler step, implicit only where the model is stiff.";
+
+pub const EXAMPLES: &str = "\
+Examples:
+  fmu-build example dc-drive drive.fmu                # a model to try it with
+  fmu-build --step 1ms drive.fmu realtime.fmu         # build for a 1 ms test bench
+  fmu-build --step 1ms --budget 100us --inputs drive.csv --report why.html in.fmu out.fmu
+  fmu-build bench realtime.fmu --deadline 1ms         # what does a step cost here?";
+
+#[derive(Debug, Subcommand)]
+pub enum Sub {
+    Inspect(InspectArgs),
+    Bench(BenchArgs),
+    Example(ExampleArgs),
+    #[command(hide = true)]
+    Worker(WorkerArgs),
+}

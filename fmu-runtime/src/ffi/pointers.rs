@@ -1,0 +1,57 @@
+//! From C to Rust: pointers become slices and texts, a component becomes an [`Instance`], and no panic goes back.
+#![allow(unsafe_code)]
+
+use crate::instance::Instance;
+use crate::status::Status;
+use std::ffi::{CStr, c_char, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::slice;
+
+/// A panic reaching C would abort the host. It becomes `fmi2Fatal` instead, now and on every later call.
+///
+/// # Safety
+/// `instance` is null or came from `fmi2Instantiate`, and no other call on it is running.
+pub unsafe fn guard(instance: *mut c_void, call: impl FnOnce(&mut Instance) -> Status) -> Status {
+    // SAFETY: promised by the caller.
+    let Some(instance) = (unsafe { instance.cast::<Instance>().as_mut() }) else { return Status::Error };
+    if instance.poisoned() {
+        return Status::Fatal;
+    }
+    catch_unwind(AssertUnwindSafe(|| call(instance))).unwrap_or_else(|_| {
+        instance.poison();
+        Status::Fatal
+    })
+}
+
+/// `length` elements at `pointer`. Null is fine for none, and `None` otherwise.
+///
+/// # Safety
+/// A pointer that is not null points to `length` elements that nobody writes while the slice lives.
+pub unsafe fn input<'a, T>(pointer: *const T, length: usize) -> Option<&'a [T]> {
+    match (pointer.is_null(), length) {
+        (_, 0) => Some(&[]),
+        (true, _) => None,
+        // SAFETY: promised by the caller.
+        (false, _) => Some(unsafe { slice::from_raw_parts(pointer, length) }),
+    }
+}
+
+/// Likewise, to be written.
+///
+/// # Safety
+/// As [`input`], and nobody else reads them either.
+pub unsafe fn output<'a, T>(pointer: *mut T, length: usize) -> Option<&'a mut [T]> {
+    match (pointer.is_null(), length) {
+        (_, 0) => Some(&mut []),
+        (true, _) => None,
+        // SAFETY: promised by the caller.
+        (false, _) => Some(unsafe { slice::from_raw_parts_mut(pointer, length) }),
+    }
+}
+
+/// # Safety
+/// Null or a C string.
+pub unsafe fn text<'a>(pointer: *const c_char) -> Option<&'a CStr> {
+    // SAFETY: promised by the caller.
+    (!pointer.is_null()).then(|| unsafe { CStr::from_ptr(pointer) })
+}
