@@ -1,6 +1,7 @@
 //! The exported FMU's resources: the folder's URI as importers really write it, the plan and the inner FMU in it.
 
 use crate::plan::{Plan, VERSION};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use std::path::{Path, PathBuf};
 
 /// The plan's file name in the exported FMU's `resources`.
@@ -51,7 +52,8 @@ pub fn path_from_uri(uri: &str) -> PathBuf {
         },
         None => rest.to_string(),
     };
-    let path = decode(&path);
+    // What is not valid stays as it is.
+    let path = percent_decode_str(&path).decode_utf8().unwrap_or_else(|_| path.as_str().into());
     // `/C:/path` is `C:/path`.
     let bytes = path.as_bytes();
     let drive = bytes.len() > 2 && bytes[0] == b'/' && bytes[1].is_ascii_alphabetic() && bytes[2] == b':';
@@ -63,40 +65,15 @@ fn strip_scheme(uri: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("file:").then(|| &uri[5..])
 }
 
-/// `%20` and the like; what is not valid stays as it is.
-fn decode(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut i = 0;
-    while i < bytes.len() {
-        let hex = bytes.get(i + 1..i + 3).and_then(|hex| std::str::from_utf8(hex).ok());
-        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()).filter(|_| bytes[i] == b'%') {
-            Some(byte) => {
-                decoded.push(byte);
-                i += 3;
-            }
-            None => {
-                decoded.push(bytes[i]);
-                i += 1;
-            }
-        }
-    }
-    String::from_utf8(decoded).unwrap_or_else(|_| text.to_string())
-}
+/// All but letters, digits and what separates parts of a path.
+const ESCAPED: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b':');
 
 /// `file:///...` for an absolute path.
 pub fn uri_from_path(path: &Path) -> String {
     let text = path.to_string_lossy().replace('\\', "/");
-    let mut uri = String::from(if text.starts_with('/') { "file://" } else { "file:///" });
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' | b':' => {
-                uri.push(byte as char)
-            }
-            _ => uri.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    uri
+    let root = if text.starts_with('/') { "file://" } else { "file:///" };
+    format!("{root}{}", utf8_percent_encode(&text, ESCAPED))
 }
 
 #[cfg(test)]
