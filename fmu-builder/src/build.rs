@@ -7,7 +7,7 @@ use crate::experiment::Experiment;
 use crate::lab::Lab;
 use crate::options::Options;
 use crate::outputs::Outputs;
-use crate::pack::{self, Certificate};
+use crate::pack::{self, CertificateFiles};
 use crate::progress::Progress;
 use crate::quantity::format_duration;
 use crate::report;
@@ -54,13 +54,13 @@ pub fn build(options: &Options) -> Result<Summary, Error> {
     };
     lab.finish();
     decision.warnings.splice(0..0, ignored.map(|ignored| format!("{ignored}; they are ignored")));
-    source.set_starts(&studied.told);
+    source.set_starts(&studied.starts);
 
     let (runtimes, packed) =
         options.libraries.runtimes_for(&source.archive, &source.root(), source.identifier());
     let summary = Summary::new(&source, &studied, &decision, &grid, packed, &options.output);
     let certificate =
-        Certificate { html: report::certificate(&summary, &decision), json: summary.certificate_json() };
+        CertificateFiles { html: report::certificate(&summary, &decision), json: summary.certificate_json() };
     pack::pack(&source, &decision.plan, &certificate, runtimes, outputs.file(fmu), &options.output)?;
     if let Some(page) = page {
         outputs.write(page, report::report(&summary, &decision).as_bytes())?;
@@ -95,7 +95,7 @@ fn attempt(
         samples: SAMPLES,
         tolerance: ACCURACY,
         patience: 0.5 * lab.limit(),
-        ask: source.invented_starts(),
+        missing_starts: source.missing_starts(),
         time_declared: source.time_declared(),
         thorough: true,
     };
@@ -104,7 +104,7 @@ fn attempt(
     let more = others.iter().map(|experiment| Study {
         experiment: experiment.clone(),
         grid: grid.points(experiment),
-        ask: Vec::new(),
+        missing_starts: Vec::new(),
         thorough: false,
         ..study.clone()
     });
@@ -156,8 +156,13 @@ fn attempt(
 /// The plan misses the tolerance: is the accurate solution to blame? It is computed once more, a hundred times more accurately. Two accurate solutions that
 /// part show that nobody can follow this run to its end: the model is chaotic, or nearly so.
 fn doubt_reference(decision: &mut Decision, study: &Study, run: &ReferenceRun, lab: &Lab) {
-    let finer =
-        Study { tolerance: 0.01 * ACCURACY, samples: 0, ask: Vec::new(), thorough: false, ..study.clone() };
+    let finer = Study {
+        tolerance: 0.01 * ACCURACY,
+        samples: 0,
+        missing_starts: Vec::new(),
+        thorough: false,
+        ..study.clone()
+    };
     let Ok(finer) = lab.study(finer) else { return };
     let parting = decide::errors(&finer.trajectory, &run.trajectory);
     let Some(parting) = decide::largest(&parting) else { return };

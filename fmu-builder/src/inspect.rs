@@ -1,6 +1,7 @@
 //! `fmu-build inspect`: what a Model-Exchange FMU is made of.
 
-use crate::analysis::bridges::bridges;
+use crate::analysis::bridges::{Bridge, bridges};
+use crate::analysis::delay::between_blocks;
 use crate::error::Error;
 use crate::lab::Lab;
 use crate::options::InspectOptions;
@@ -11,6 +12,7 @@ use crate::source::Source;
 use crate::structure::{Pattern, Variation, blt::components, draw, loops::suggest_slow_row, plan_parts};
 use crate::summary::{count, findings, repairs_line, warning_lines};
 use crate::worker::Study;
+use faer::Mat;
 use fmu_runtime::lu;
 use serde::Serialize;
 
@@ -66,14 +68,20 @@ pub struct Suggestion {
     pub largest_block: usize,
 }
 
-/// Two states whose coupling alone holds a model together: 8 of the mixed-mode document.
+/// Two states whose coupling alone holds a model together: a bridge (Gustafsson, section 8).
 #[derive(Clone, Debug, Serialize)]
 pub struct Cut {
     pub names: [String; 2],
     /// States on either side.
     pub parts: [usize; 2],
+    /// Solved apart, each with the other's last value, the two parts must be iterated on: an error is multiplied by this much each time, in
+    /// the long run, in an implicit step of `default_step` or a thousandth of the run, at the sample where it is largest. They converge if it
+    /// is below 1 (Gustafsson, (104)). Not known of large models.
+    pub contraction: Option<f64>,
 }
 
+/// Up to here the contraction of a cut is looked for: n^3 for each sample.
+const DENSE: usize = 500;
 /// A block of two is broken by either of its states.
 const WORTH_BREAKING: usize = 3;
 
@@ -100,7 +108,7 @@ pub fn inspect(options: &InspectOptions) -> Result<Inspection, Error> {
         samples: 8,
         tolerance: ACCURACY,
         patience: (0.5 * limit).min(10.0),
-        ask: Vec::new(),
+        missing_starts: Vec::new(),
         time_declared: source.time_declared(),
         thorough: true,
     };
@@ -173,7 +181,7 @@ pub fn inspect(options: &InspectOptions) -> Result<Inspection, Error> {
         block_sizes,
         largest_block_names,
         suggested_slow,
-        cut: cut(&pattern, names),
+        cut: cut(&pattern, names, &samples, h),
         warnings,
         picture: picture.filter(|_| n > 0),
     })
@@ -188,13 +196,46 @@ fn suggest(pattern: &Pattern, names: &[String]) -> Option<Suggestion> {
     (largest_block < largest(pattern)).then(|| Suggestion { name: names[slow].clone(), largest_block })
 }
 
-/// The most even cut of one coupling that leaves two parts of some size.
-fn cut(pattern: &Pattern, names: &[String]) -> Option<Cut> {
+/// The most even cut of one coupling that leaves two parts of some size. `samples`: Jacobians along the run, aligned with the pattern.
+fn cut(pattern: &Pattern, names: &[String], samples: &[Vec<f64>], h: f64) -> Option<Cut> {
     let edges: Vec<(usize, usize)> = pattern.places().collect();
     let best = *bridges(pattern.n(), &edges).first()?;
     let parts = [best.component - best.side, best.side];
     let is_worth = parts.iter().all(|&part| part >= WORTH_BREAKING);
-    is_worth.then(|| Cut { names: [best.a, best.b].map(|state| names[state].clone()), parts })
+    is_worth.then(|| Cut {
+        names: [best.a, best.b].map(|state| names[state].clone()),
+        parts,
+        contraction: contraction(pattern, best, samples, h),
+    })
+}
+
+fn contraction(pattern: &Pattern, bridge: Bridge, samples: &[Vec<f64>], h: f64) -> Option<f64> {
+    let n = pattern.n();
+    if n > DENSE {
+        return None;
+    }
+    // Which states hang on b's end.
+    let couplings = pattern.transpose();
+    let mut side = vec![0; n];
+    let mut open = vec![bridge.b];
+    side[bridge.b] = 1;
+    while let Some(state) = open.pop() {
+        for &next in pattern.row(state).iter().chain(couplings.row(state)) {
+            let next = next as usize;
+            if side[next] == 0 && (state, next) != (bridge.b, bridge.a) {
+                side[next] = 1;
+                open.push(next);
+            }
+        }
+    }
+    let radius = |sample: &Vec<f64>| {
+        let mut jacobian = Mat::zeros(n, n);
+        for ((row, col), &value) in pattern.places().zip(sample) {
+            jacobian[(row, col)] = value;
+        }
+        Some(between_blocks(jacobian.as_ref(), h, &side).ok()?.radius)
+    };
+    samples.iter().filter_map(radius).max_by(f64::total_cmp)
 }
 
 impl Inspection {
@@ -269,11 +310,17 @@ impl Inspection {
                 self.largest_block
             ));
         }
-        if let Some(Cut { names: [a, b], parts: [first, second] }) = &self.cut {
+        if let Some(Cut { names: [a, b], parts: [first, second], contraction }) = &self.cut {
             lines.push(format!(
-                "  cut: {a} and {b} alone couple a part of {} with one of {}: where a model may be split over two FMUs",
+                "  cut: {a} and {b} alone couple a part of {} with one of {}: where a model may be split over two FMUs{}",
                 count(*first, "state"),
-                count(*second, "state")
+                count(*second, "state"),
+                match contraction {
+                    Some(factor) if *factor < 1.0 =>
+                        format!("; iterating between them multiplies an error by {factor:.2} each time"),
+                    Some(factor) => format!("; iterating between them diverges (factor {factor:.2})"),
+                    None => String::new(),
+                }
             ));
         }
         lines.extend(warning_lines(&self.warnings));
@@ -281,5 +328,33 @@ impl Inspection {
             lines.push(format!("\n{}", picture.trim_end()));
         }
         lines.join("\n")
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// A chain of n = 2m states, x_i' = c (x_{i-1} - 2 x_i + x_{i+1}), cut in the middle: with B = tridiag(-hc, 1 + 2hc, -hc) of order m an
+    /// error e beside the cut comes back as hc (B^-1)_mm e, which is the continued fraction f_m = hc / (1 + 2hc - hc f_{m-1}), f_0 = 0.
+    /// A state apart, which the cut does not concern, changes nothing.
+    #[test]
+    fn the_contraction_of_a_chain_is_its_continued_fraction() {
+        let (n, h) = (8, 0.1);
+        let neighbours = |i: usize| i.saturating_sub(1)..(i + 2).min(n);
+        let entries: Vec<_> =
+            (0..n).flat_map(|i| neighbours(i).map(move |j| (i, j))).chain([(n, n)]).collect();
+        let pattern = Pattern::varying(n + 1, entries);
+        let names: Vec<String> = (0..=n).map(|i| format!("x{i}")).collect();
+        let sample = |c: f64| {
+            let value = |(i, j): (usize, usize)| if i == j { -2.0 * c } else { c };
+            pattern.places().map(value).collect::<Vec<f64>>()
+        };
+        let fraction = |c: f64| (0..n / 2).fold(0.0, |f, _| h * c / (1.0 + 2.0 * h * c - h * c * f));
+        let found = cut(&pattern, &names, &[sample(1.0), sample(30.0), sample(5.0)], h).unwrap();
+        assert_eq!((found.names, found.parts), (["x3".into(), "x4".into()], [4, 4]));
+        let (factor, expected) = (found.contraction.unwrap(), fraction(30.0));
+        assert!((factor - expected).abs() < 1e-9, "{factor} and {expected}");
     }
 }

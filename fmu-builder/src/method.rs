@@ -125,7 +125,7 @@ pub mod tests {
     use super::*;
     use crate::analysis::dense::tests::mat;
 
-    /// Linearly implicit Euler, the method of the documents.
+    /// Linearly implicit Euler, the method of Schiela and Gustafsson.
     pub fn lie(h: f64) -> Step {
         Step::new(Method::Lie, h)
     }

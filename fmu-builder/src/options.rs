@@ -35,7 +35,7 @@ pub struct Options {
 
     /// Integration method. None: chosen.
     pub method: Option<Method>,
-    pub mode: Mode,
+    pub mode: Partitioning,
     /// States that must be implicit; `*` and `?` are wildcards.
     pub fast: Vec<String>,
     /// States that must be explicit, likewise.
@@ -43,7 +43,7 @@ pub struct Options {
     pub jacobian: JacobianPolicy,
     /// How far dropped entries may move an eigenvalue (Schiela, (5.1)): asks for sparsing. None: where it pays.
     pub rho: Option<f64>,
-    pub watch: Watch,
+    pub watch: WatchMode,
 
     pub run: Run,
     pub limits: Limits,
@@ -71,12 +71,12 @@ impl Options {
             evaluation_time: None,
             tolerance: TOLERANCE,
             method: None,
-            mode: Mode::default(),
+            mode: Partitioning::default(),
             fast: Vec::new(),
             slow: Vec::new(),
             jacobian: JacobianPolicy::default(),
             rho: None,
-            watch: Watch::default(),
+            watch: WatchMode::default(),
             run: Run::default(),
             limits: Limits::default(),
             report: None,
@@ -100,12 +100,12 @@ pub struct Run {
     /// Runs that the builder invents besides. None: as many as it finds useful.
     pub explore: Option<u32>,
     /// Ranges of inputs and parameters in which it does so.
-    pub ranges: Vec<Range>,
+    pub ranges: Vec<NamedRange>,
 }
 
 /// Where a variable may be.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Range {
+pub struct NamedRange {
     pub name: String,
     pub low: f64,
     pub high: f64,
@@ -205,7 +205,7 @@ pub enum Budget {
 
 /// Which states are implicit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Mode {
+pub enum Partitioning {
     /// The choice that the objective prefers.
     #[default]
     Auto,
@@ -217,12 +217,12 @@ pub enum Mode {
     Explicit,
 }
 
-impl Mode {
-    pub const NAMES: [(&str, Mode); 4] = [
-        ("auto", Mode::Auto),
-        ("mixed", Mode::Mixed),
-        ("implicit", Mode::Implicit),
-        ("explicit", Mode::Explicit),
+impl Partitioning {
+    pub const NAMES: [(&str, Partitioning); 4] = [
+        ("auto", Partitioning::Auto),
+        ("mixed", Partitioning::Mixed),
+        ("implicit", Partitioning::Implicit),
+        ("explicit", Partitioning::Explicit),
     ];
 }
 
@@ -254,7 +254,7 @@ impl JacobianPolicy {
 
 /// What the FMU does when a step shows that its plan does not hold here.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Watch {
+pub enum WatchMode {
     /// Mend the step as far as the plan allows, and report what cannot be mended.
     #[default]
     Act,
@@ -264,9 +264,9 @@ pub enum Watch {
     Off,
 }
 
-impl Watch {
-    pub const NAMES: [(&str, Watch); 3] =
-        [("act", Watch::Act), ("report", Watch::Report), ("off", Watch::Off)];
+impl WatchMode {
+    pub const NAMES: [(&str, WatchMode); 3] =
+        [("act", WatchMode::Act), ("report", WatchMode::Report), ("off", WatchMode::Off)];
 }
 
 /// Methods by the names of the command line; none of them: chosen.

@@ -18,8 +18,8 @@ use std::path::Path;
 const STAYS: [&str; 7] =
     ["documentation/", "extra/", "licenses/", "terminalsAndIcons/", "icon/", "model.png", "LICENSE"];
 
-/// Certificate, for people and for programs.
-pub struct Certificate {
+/// The certificate, for people and for programs.
+pub struct CertificateFiles {
     pub html: String,
     pub json: String,
 }
@@ -28,7 +28,7 @@ pub struct Certificate {
 pub fn pack(
     source: &Source,
     plan: &Plan,
-    certificate: &Certificate,
+    certificate: &CertificateFiles,
     runtimes: Vec<Entry>,
     to: &File,
     output: &Path,

@@ -3,7 +3,7 @@
 //! A refusal quotes what was written and says what would do. Nothing is guessed: `1 m` could be a
 //! minute or a milli-something, so it is refused.
 
-use crate::options::{Budget, Range};
+use crate::options::{Budget, NamedRange};
 
 /// A positive time in seconds: `1e-3`, `1ms`, `100us`, `100µs`, `10ns`, `2s`, `1min`.
 pub fn parse_duration(text: &str) -> Result<f64, String> {
@@ -51,7 +51,7 @@ pub fn parse_budget(text: &str) -> Result<Budget, String> {
 }
 
 /// `NAME=LO:HI`, a range of an input or a parameter.
-pub fn parse_range(text: &str) -> Result<Range, String> {
+pub fn parse_range(text: &str) -> Result<NamedRange, String> {
     let refusal = || {
         format!(
             "{text:?} is not a range: write NAME=LO:HI with the name of an input or a parameter and two numbers, the \
@@ -62,7 +62,7 @@ pub fn parse_range(text: &str) -> Result<Range, String> {
     let (low, high) = bounds.split_once(':').ok_or_else(refusal)?;
     let bound = |text: &str| number(text.trim()).filter(|value| value.is_finite());
     match (bound(low), bound(high)) {
-        (Some(low), Some(high)) if low <= high => Ok(Range { name, low, high }),
+        (Some(low), Some(high)) if low <= high => Ok(NamedRange { name, low, high }),
         _ => Err(refusal()),
     }
 }
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn ranges_have_two_ends_in_order() {
-        let range = |name: &str, low, high| Ok(Range { name: name.into(), low, high });
+        let range = |name: &str, low, high| Ok(NamedRange { name: name.into(), low, high });
         assert_eq!(parse_range("u=-1:2.5"), range("u", -1.0, 2.5));
         assert_eq!(parse_range("'a=b' = 0 : 0"), range("'a=b'", 0.0, 0.0));
         for text in ["u", "u=1", "u=2:1", "=1:2", "u=a:b", "u=nan:1", "u=1:inf", "u=1:1e999"] {

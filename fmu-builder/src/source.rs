@@ -270,15 +270,15 @@ impl Source {
     }
 
     /// Variables whose start value is missing in the file, though FMI demands one: the FMU itself is asked.
-    pub fn invented_starts(&self) -> Vec<(u32, Value)> {
+    pub fn missing_starts(&self) -> Vec<(u32, Value)> {
         let invented =
             self.description.invented_starts.iter().map(|&index| &self.description.variables[index]);
         invented.map(|variable| (variable.value_reference, example(variable.kind))).collect()
     }
 
-    /// What it answered, in the same order.
-    pub fn set_starts(&mut self, told: &[Option<Value>]) {
-        for (index, value) in self.description.invented_starts.clone().into_iter().zip(told) {
+    /// The values that it gave, in the same order.
+    pub fn set_starts(&mut self, starts: &[Option<Value>]) {
+        for (index, value) in self.description.invented_starts.clone().into_iter().zip(starts) {
             let text = match value {
                 Some(Value::Real(value)) => format!("{value:?}"),
                 Some(Value::Integer(value)) => value.to_string(),

@@ -84,7 +84,7 @@ fn study_of(given: &Study, scenario: &Scenario, step: f64) -> Study {
     study.experiment = scenario.experiment.clone();
     study.samples = SAMPLES;
     study.patience = PATIENCE / 0.5 * given.patience;
-    study.ask = Vec::new();
+    study.missing_starts = Vec::new();
     study.thorough = false;
     study
 }

@@ -8,7 +8,7 @@ use crate::quantity::format_duration;
 use crate::report::Figures;
 use crate::source::Source;
 use crate::worker::{Studied, quantiles};
-use fmu_runtime::plan::{Method, Policy, Source as JacobianSource};
+use fmu_runtime::plan::{JacobianSource, Method, Policy};
 use fmu_runtime::platform;
 use serde::Serialize;
 use std::path::{Path, PathBuf};

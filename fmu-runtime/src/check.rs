@@ -356,7 +356,7 @@ mod tests {
                 rows: vec![1, 1, 2, 2, 2],
                 cols: vec![0, 2, 1, 2, 0],
                 policy: Policy::Rolling { per_step: 1 },
-                source: Source::Differences,
+                source: JacobianSource::Differences,
                 setup: vec![colour(&[0], &[0, 4], &[]), colour(&[1], &[2], &[]), colour(&[2], &[1, 3], &[])],
                 colours: vec![colour(&[0, 2], &[3], &[(3, 4)]), colour(&[0], &[0], &[])],
             },

@@ -7,11 +7,11 @@
 
 use crate::fault::Fault;
 use crate::model::Model;
-use crate::plan::{Colour, Jacobian, Source, States};
+use crate::plan::{Colour, Jacobian, JacobianSource, States};
 
 /// Evaluates colours; owns every buffer that it needs.
 pub struct Differentiator {
-    source: Source,
+    source: JacobianSource,
     setup: Vec<Prepared>,
     colours: Vec<Prepared>,
     /// States with the current colour's columns perturbed; equal to x in between.
@@ -61,7 +61,7 @@ impl Differentiator {
 
     /// It leaves the model with other states than it found.
     pub fn disturbs(&self) -> bool {
-        self.source == Source::Differences
+        self.source == JacobianSource::Differences
     }
 
     /// Calls of the model that these colours take; differences that are taken the other way are not foreseen.
@@ -87,7 +87,7 @@ impl Differentiator {
         values: &mut [f64],
     ) -> Result<(), Fault> {
         let point = Point { x, r, scales, time };
-        if let Source::Differences = self.source {
+        if let JacobianSource::Differences = self.source {
             self.x.copy_from_slice(x);
         }
         match which {
@@ -116,7 +116,7 @@ impl Differentiator {
     ) -> Result<(), Fault> {
         let colour = if setup { &self.setup[colour] } else { &self.colours[colour] };
         match self.source {
-            Source::Directional => {
+            JacobianSource::Directional => {
                 let result = &mut self.f[..colour.unknowns.len()];
                 let status =
                     model.directional_derivative(&colour.unknowns, &colour.knowns, &colour.seed, result);
@@ -134,7 +134,7 @@ impl Differentiator {
                     values[entry as usize] -= values[known as usize];
                 }
             }
-            Source::Differences => {
+            JacobianSource::Differences => {
                 // Forwards, or backwards where the model refuses or has no number: at the edge of its domain.
                 for sign in [1.0, -1.0] {
                     for &j in &colour.columns {
@@ -196,7 +196,7 @@ impl Prepared {
     fn new(colour: &Colour, jacobian: &Jacobian, states: &States) -> Prepared {
         let row = |entry: u32| jacobian.rows[entry as usize];
         let column = |entry: u32| jacobian.cols[entry as usize];
-        let directional = jacobian.source == Source::Directional;
+        let directional = jacobian.source == JacobianSource::Directional;
         let entries = colour.entries.iter().enumerate();
         Prepared {
             columns: colour.columns.clone(),

@@ -287,7 +287,7 @@ fn subtract<T: Number>(y: &mut [T], factor: T, x: &[T]) {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::plan::{Block, Policy, Source};
+    use crate::plan::{Block, JacobianSource, Policy};
 
     /// A full system of n states, torn whole or not at all.
     fn full(n: u32, tears: u32) -> (Elimination, Jacobian) {
@@ -306,7 +306,7 @@ mod tests {
             rows: (0..n * n).map(|k| k / n).collect(),
             cols: (0..n * n).map(|k| k % n).collect(),
             policy: Policy::Every,
-            source: Source::Differences,
+            source: JacobianSource::Differences,
             setup: Vec::new(),
             colours: Vec::new(),
         };

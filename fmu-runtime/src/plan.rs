@@ -158,7 +158,7 @@ pub struct Jacobian {
     pub rows: Vec<u32>,
     pub cols: Vec<u32>,
     pub policy: Policy,
-    pub source: Source,
+    pub source: JacobianSource,
     /// Finds every entry: after initialisation, a parameter change, an event, and when the watch speaks under `Watched`.
     pub setup: Vec<Colour>,
     /// Refreshes the entries that vary; those not listed are constant.
@@ -191,7 +191,7 @@ impl Policy {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Source {
+pub enum JacobianSource {
     /// Forward differences on the base r of the step.
     Differences,
     /// `fmi2GetDirectionalDerivative`.

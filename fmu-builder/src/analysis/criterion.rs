@@ -18,7 +18,7 @@
 //! true change is -(hλ)²/(1 - hλ).
 
 use super::schur::{Clustering, block_diagonalise};
-use super::{Error, Result, check_step, dense};
+use super::{Error, Result, check_step};
 use crate::method::Step;
 use faer::prelude::c64;
 use faer::{Mat, MatRef};
@@ -69,51 +69,6 @@ pub fn criterion(j: MatRef<'_, f64>, step: &Step, rule: Clustering) -> Result<Cr
     Ok(Criterion { entries, clusters: changes })
 }
 
-/// (4.50) for a whole pair, with a mass matrix L and any ΔJ:
-/// Σ (λ~ - λ) ≈ tr(B^-1 E (I - B^-1 L)), B = L - τDf, E = τΔJ.
-pub fn first_order_sum(
-    l: MatRef<'_, f64>,
-    df: MatRef<'_, f64>,
-    delta_j: MatRef<'_, f64>,
-    tau: f64,
-) -> Result<f64> {
-    let (b, e) = pair(l, df, delta_j, tau)?;
-    let left = dense::solve(b.as_ref(), e.as_ref())?;
-    let right = Mat::<f64>::identity(l.nrows(), l.nrows()) - dense::solve(b.as_ref(), l)?;
-    let product = &left * &right;
-    Ok((0..l.nrows()).map(|i| product[(i, i)]).sum())
-}
-
-/// Eigenvalues of the pair (L + τΔJ, L - τDf + τΔJ), (4.3).
-pub fn pair_eigenvalues(
-    l: MatRef<'_, f64>,
-    df: MatRef<'_, f64>,
-    delta_j: MatRef<'_, f64>,
-    tau: f64,
-) -> Result<Vec<c64>> {
-    let (b, e) = pair(l, df, delta_j, tau)?;
-    dense::eigenvalues(dense::solve((&b + &e).as_ref(), (l + &e).as_ref())?.as_ref())
-}
-
-/// (L - τDf, τΔJ), sizes checked.
-fn pair(
-    l: MatRef<'_, f64>,
-    df: MatRef<'_, f64>,
-    delta_j: MatRef<'_, f64>,
-    tau: f64,
-) -> Result<(Mat<f64>, Mat<f64>)> {
-    check_step(tau)?;
-    for m in [l, df, delta_j] {
-        dense::check_square(m)?;
-        if m.nrows() != l.nrows() {
-            return Err(Error::Size { what: "a matrix of the pair", expected: l.nrows(), found: m.nrows() });
-        }
-    }
-    let n = l.nrows();
-    let b = Mat::from_fn(n, n, |i, k| l[(i, k)] - tau * df[(i, k)]);
-    Ok((b, Mat::from_fn(n, n, |i, k| tau * delta_j[(i, k)])))
-}
-
 /// B^-1 C for upper triangular B.
 fn solve_upper(b: &Mat<c64>, mut c: Mat<c64>) -> Result<Mat<c64>> {
     let m = b.nrows();
@@ -130,11 +85,60 @@ fn solve_upper(b: &Mat<c64>, mut c: Mat<c64>) -> Result<Mat<c64>> {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
-    use crate::analysis::dense::tests::mat;
+    use crate::analysis::dense::{self, tests::mat};
     use crate::method::tests::lie;
     use proptest::prelude::*;
+
+    /// (4.50) for a whole pair, with a mass matrix L and any ΔJ:
+    /// Σ (λ~ - λ) ≈ tr(B^-1 E (I - B^-1 L)), B = L - τDf, E = τΔJ.
+    pub fn first_order_sum(
+        l: MatRef<'_, f64>,
+        df: MatRef<'_, f64>,
+        delta_j: MatRef<'_, f64>,
+        tau: f64,
+    ) -> Result<f64> {
+        let (b, e) = pair(l, df, delta_j, tau)?;
+        let left = dense::solve(b.as_ref(), e.as_ref())?;
+        let right = Mat::<f64>::identity(l.nrows(), l.nrows()) - dense::solve(b.as_ref(), l)?;
+        let product = &left * &right;
+        Ok((0..l.nrows()).map(|i| product[(i, i)]).sum())
+    }
+
+    /// Eigenvalues of the pair (L + τΔJ, L - τDf + τΔJ), (4.3).
+    pub fn pair_eigenvalues(
+        l: MatRef<'_, f64>,
+        df: MatRef<'_, f64>,
+        delta_j: MatRef<'_, f64>,
+        tau: f64,
+    ) -> Result<Vec<c64>> {
+        let (b, e) = pair(l, df, delta_j, tau)?;
+        dense::eigenvalues(dense::solve((&b + &e).as_ref(), (l + &e).as_ref())?.as_ref())
+    }
+
+    /// (L - τDf, τΔJ), sizes checked.
+    fn pair(
+        l: MatRef<'_, f64>,
+        df: MatRef<'_, f64>,
+        delta_j: MatRef<'_, f64>,
+        tau: f64,
+    ) -> Result<(Mat<f64>, Mat<f64>)> {
+        check_step(tau)?;
+        for m in [l, df, delta_j] {
+            dense::check_square(m)?;
+            if m.nrows() != l.nrows() {
+                return Err(Error::Size {
+                    what: "a matrix of the pair",
+                    expected: l.nrows(),
+                    found: m.nrows(),
+                });
+            }
+        }
+        let n = l.nrows();
+        let b = Mat::from_fn(n, n, |i, k| l[(i, k)] - tau * df[(i, k)]);
+        Ok((b, Mat::from_fn(n, n, |i, k| tau * delta_j[(i, k)])))
+    }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(40))]

@@ -67,24 +67,24 @@ pub fn between_blocks(j: MatRef<'_, f64>, h: f64, block: &[usize]) -> Result<Con
     contraction(a.as_ref(), &dropped)
 }
 
-/// (116) and the spectral radius for two pendulums coupled by a spring k, cut apart.
-pub fn coupled_pendulums(k: f64, h: f64, g_over_l: f64) -> Contraction {
-    let d = 1.0 + h * h * (g_over_l + k);
-    Contraction { norm: k * (1.0 + h * h) / d, radius: k * h * h / d }
-}
-
-/// The spring constant at which (116) is 1: Figure 26's crossing.
-pub fn critical_spring(h: f64, g_over_l: f64) -> f64 {
-    1.0 + h * h * g_over_l
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const G_OVER_L: f64 = 9.81;
 
-    /// F'_Δ for (ẋA, ẏA, ẋB, ẏB, xA, yA, xB, yB), rows as in the document, sign of k as in (110), (112).
+    /// (116) and the spectral radius for two pendulums coupled by a spring k, cut apart.
+    fn coupled_pendulums(k: f64, h: f64, g_over_l: f64) -> Contraction {
+        let d = 1.0 + h * h * (g_over_l + k);
+        Contraction { norm: k * (1.0 + h * h) / d, radius: k * h * h / d }
+    }
+
+    /// The spring constant at which (116) is 1: Figure 26's crossing.
+    fn critical_spring(h: f64, g_over_l: f64) -> f64 {
+        1.0 + h * h * g_over_l
+    }
+
+    /// F'_Δ for (ẋA, ẏA, ẋB, ẏB, xA, yA, xB, yB), rows as in Gustafsson's F_Δ, sign of k as in (110), (112).
     fn pendulum_matrix(k: f64, h: f64) -> Mat<f64> {
         let mut a = Mat::<f64>::zeros(8, 8);
         let (dxa, dya, dxb, dyb, xa, ya, xb, yb) = (0, 1, 2, 3, 4, 5, 6, 7);
@@ -126,7 +126,7 @@ mod tests {
         dense::norm2((&au * right).as_ref()).unwrap()
     }
 
-    /// Gustafsson, (116): the document's expression, the general function and the closed form are one.
+    /// Gustafsson, (116): the printed expression, the general function and the closed form are one.
     #[test]
     fn bound_116_three_ways() {
         for h in [0.5, 0.1, 0.01, 0.001] {

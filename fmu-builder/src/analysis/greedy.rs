@@ -7,7 +7,7 @@
 //! All rows start fast (implicit). In order, each is made slow and kept so if the step stays stable ([`verdict`]). For several
 //! samples the rows that were ever fast are fast (3.1.2).
 //!
-//! Against the document: (28) prints AP where (30) has PA; its listing `Make_E` starts with all rows slow
+//! Against the text as printed: (28) prints AP where (30) has PA; its listing `Make_E` starts with all rows slow
 //! and takes the index of an eigenvalue for the index of a state, which the text does not; the text is
 //! followed. It asks |μ| < 1 and Re λ < 0; here |μ| <= 1 with slack and growth where the model grows (see
 //! `amplification`), so that integrators and undamped oscillators can be partitioned too.

@@ -138,7 +138,7 @@ mod tests {
         assert!((p.d_s - printed).abs() < 1e-15 && printed > 1e-4);
         let delta_j = Mat::from_fn(2, 2, |i, k| -h_delta[(i, k)] / h);
         let schiela =
-            crate::analysis::criterion::first_order_sum(i2.as_ref(), j.as_ref(), delta_j.as_ref(), h);
+            crate::analysis::criterion::tests::first_order_sum(i2.as_ref(), j.as_ref(), delta_j.as_ref(), h);
         assert!((p.first_order - schiela.unwrap().abs()).abs() < 1e-15);
     }
 

@@ -6,7 +6,7 @@ use crate::analysis::Mask;
 use crate::assemble::{Choice, assemble};
 use crate::structure::plan_parts;
 use fmu_runtime::lu;
-use fmu_runtime::plan::{Elimination, Fallback, Jacobian, Method, Plan, Policy, Role, Source, Watch};
+use fmu_runtime::plan::{Elimination, Fallback, Jacobian, JacobianSource, Method, Plan, Policy, Role, Watch};
 use serde::Serialize;
 
 /// Seconds per multiply-add of the solver, roughly; it only has to weigh against evaluations.
@@ -63,7 +63,7 @@ impl Draft {
         let evaluation = problem.studied.evaluation_time;
         let per_colour = match problem.studied.directional_time {
             Some(directional) if directional < CHEAPER * evaluation => {
-                jacobian.source = Source::Directional;
+                jacobian.source = JacobianSource::Directional;
                 // A measurement, but it goes into the certificate: coarse enough to repeat itself.
                 2f64.powf((directional / evaluation).log2().round())
             }

@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::interface::Interface;
 use crate::lab::Lab;
-use crate::options::{JacobianPolicy, Mode, Options};
+use crate::options::{JacobianPolicy, Options, Partitioning};
 use crate::worker::{Simulated, Studied};
 use fmu_runtime::plan::{Method, Plan};
 use serde::Serialize;
@@ -156,15 +156,17 @@ pub fn decide(
         return judge.choose();
     }
     match options.mode {
-        Mode::Explicit => judge.try_out(&finder.explicit(), &methods, true),
-        Mode::Implicit => {
+        Partitioning::Explicit => judge.try_out(&finder.explicit(), &methods, true),
+        Partitioning::Implicit => {
             let implicit = finder.implicit();
             judge.try_out(&implicit, &methods, false);
             if !judge.satisfied() || options.budget.is_some() {
                 judge.try_out(&implicit, &methods, true);
             }
         }
-        Mode::Auto | Mode::Mixed => search(&mut finder, &mut judge, &problem, options, &methods),
+        Partitioning::Auto | Partitioning::Mixed => {
+            search(&mut finder, &mut judge, &problem, options, &methods)
+        }
     }
     judge.warnings.append(&mut finder.warnings);
     if finder.found_none() {
@@ -176,7 +178,7 @@ pub fn decide(
 /// Some methods have their order only with the whole Jacobian, fresh in every step.
 fn refuse_masks(method: Method, options: &Options) -> Result<(), Error> {
     let fresh = matches!(options.jacobian, JacobianPolicy::Auto | JacobianPolicy::Every);
-    let whole = matches!(options.mode, Mode::Auto | Mode::Implicit)
+    let whole = matches!(options.mode, Partitioning::Auto | Partitioning::Implicit)
         && options.rho.is_none()
         && options.fast.is_empty()
         && options.slow.is_empty();
@@ -194,7 +196,7 @@ fn refuse_masks(method: Method, options: &Options) -> Result<(), Error> {
 /// Everything first, then masks as far as they are needed.
 fn search(finder: &mut Finder, judge: &mut Judge, problem: &Problem, options: &Options, methods: &[Method]) {
     let small = problem.n <= SMALL;
-    let mixed = options.mode == Mode::Mixed;
+    let mixed = options.mode == Partitioning::Mixed;
     if let Some(rho) = options.rho {
         let sparsed = finder.sparsed(rho);
         if sparsed.is_empty() {

@@ -9,7 +9,7 @@ use crate::assemble::Discretisation;
 use crate::error::Error;
 use crate::interface::Interface;
 use crate::lab::Lab;
-use crate::options::{JacobianPolicy, Mode, Options};
+use crate::options::{JacobianPolicy, Options, Partitioning};
 use crate::worker::Studied;
 
 const SUBSTEPS: [u32; 3] = [2, 4, 8];
@@ -58,7 +58,7 @@ fn is_free(options: &Options) -> bool {
         && options.method.is_none()
         && options.budget.is_none()
         && options.rho.is_none()
-        && options.mode == Mode::Auto
+        && options.mode == Partitioning::Auto
         && options.jacobian == JacobianPolicy::Auto
         && options.fast.is_empty()
         && options.slow.is_empty()

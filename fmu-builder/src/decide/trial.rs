@@ -8,7 +8,7 @@ use crate::analysis::Mask;
 use crate::analysis::verdict::{Age, Verdict, verdict};
 use crate::error::Error;
 use crate::lab::Lab;
-use crate::options::{Budget, JacobianPolicy, Options, Watch as WatchMode};
+use crate::options::{Budget, JacobianPolicy, Options, WatchMode};
 use crate::quantity::format_duration;
 use crate::worker::{Simulate, Simulated};
 use fmu_runtime::plan::{Method, Plan, Policy, Watch};

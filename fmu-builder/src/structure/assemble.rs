@@ -5,7 +5,7 @@ use super::{
     eliminate::eliminate,
     pattern::{Pattern, Variation},
 };
-use fmu_runtime::plan::{Colour, Elimination, Jacobian, Policy, Source};
+use fmu_runtime::plan::{Colour, Elimination, Jacobian, JacobianSource, Policy};
 
 /// `all` is what the model's derivatives depend on, `kept` the entries of A, `negligible` those others
 /// that may be ignored in a difference, `samples` Jacobians aligned with `all`. The Jacobian has the kept entries and,
@@ -40,7 +40,7 @@ pub fn plan_parts(
         rows: entries.iter().map(|&e| rows[e]).collect(),
         cols: entries.iter().map(|&e| all.col(e) as u32).collect(),
         policy: Policy::Every,
-        source: Source::Differences,
+        source: JacobianSource::Differences,
         setup,
         colours,
     };

@@ -1,11 +1,7 @@
 //! Block lower triangular form: what can be solved before what, and what only together.
 //!
 //! For W = I - h A every row has its diagonal, so the blocks are the strong components of the graph of
-//! A (row i waits for column j). A general system of equations first needs a matching of equations to
-//! variables, which plays the diagonal's part.
-//!
-//! Kosaraju (petgraph) for the components, Hopcroft and Karp (1973) for the matching, both without
-//! recursion: a chain of a million states is a chain of a million calls otherwise.
+//! A (row i waits for column j): no matching of equations to variables is needed. Kosaraju's search (petgraph), which does not recurse.
 
 use super::pattern::Pattern;
 use petgraph::algo::kosaraju_scc;
@@ -54,81 +50,6 @@ pub fn components(pattern: &Pattern) -> Vec<Vec<u32>> {
     found
 }
 
-/// For each row the column it is matched with: as many as possible (Hopcroft and Karp, O(E sqrt V)).
-pub fn matching(incidence: &Pattern) -> Vec<Option<usize>> {
-    const FAR: u32 = u32::MAX;
-    let n = incidence.n();
-    let mut column_of: Vec<Option<usize>> = vec![None; n];
-    let mut row_of: Vec<Option<usize>> = vec![None; n];
-    // The diagonal first, where it is there: the usual case is then done.
-    for i in 0..n {
-        if incidence.find(i, i).is_some() {
-            (column_of[i], row_of[i]) = (Some(i), Some(i));
-        }
-    }
-    loop {
-        // Layers of alternating paths from the free rows.
-        let mut layer = vec![FAR; n];
-        let mut queue: Vec<usize> = (0..n).filter(|&i| column_of[i].is_none()).collect();
-        for &i in &queue {
-            layer[i] = 0;
-        }
-        let (mut head, mut reached) = (0, false);
-        while head < queue.len() {
-            let i = queue[head];
-            head += 1;
-            for &j in incidence.row(i) {
-                match row_of[j as usize] {
-                    None => reached = true,
-                    Some(k) if layer[k] == FAR => {
-                        layer[k] = layer[i] + 1;
-                        queue.push(k);
-                    }
-                    Some(_) => {}
-                }
-            }
-        }
-        if !reached {
-            return column_of;
-        }
-        // Disjoint shortest paths, depth first; `next` is where a row goes on looking.
-        let mut next = vec![0; n];
-        for root in 0..n {
-            if column_of[root].is_some() {
-                continue;
-            }
-            let mut path: Vec<(usize, usize)> = Vec::new();
-            let mut row = root;
-            loop {
-                if let Some(&j) = incidence.row(row).get(next[row]) {
-                    next[row] += 1;
-                    let j = j as usize;
-                    match row_of[j] {
-                        None => {
-                            path.push((row, j));
-                            for &(i, j) in &path {
-                                (column_of[i], row_of[j]) = (Some(j), Some(i));
-                            }
-                            break;
-                        }
-                        Some(k) if layer[k] == layer[row] + 1 => {
-                            path.push((row, j));
-                            row = k;
-                        }
-                        Some(_) => {}
-                    }
-                } else {
-                    layer[row] = FAR;
-                    match path.pop() {
-                        Some((back, _)) => row = back,
-                        None => break,
-                    }
-                }
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,8 +70,6 @@ mod tests {
         assert_eq!(blt(&ring).blocks.len(), 1);
         let many = Pattern::varying(1000, (0..1000).flat_map(|i| (0..1000).map(move |j| (i, j))));
         assert_eq!(blt(&many).blocks.len(), 1);
-        let matched = matching(&Pattern::varying(n, (0..n).map(|i| (i, (i + 1) % n))));
-        assert!(matched.iter().enumerate().all(|(i, &j)| j == Some((i + 1) % n)));
     }
 
     fn any_pattern() -> impl Strategy<Value = Pattern> {
@@ -179,31 +98,6 @@ mod tests {
                 prop_assert_eq!(block[i] == block[j], i == j || (reach[i][j] && reach[j][i]));
                 prop_assert!(!reach[i][j] || block[j] <= block[i]);
             } }
-        }
-
-        /// Koenig: a matching is largest exactly when there is no augmenting path; here by brute force.
-        #[test]
-        fn matching_is_largest(pattern in any_pattern()) {
-            fn augment(p: &Pattern, i: usize, seen: &mut [bool], row_of: &mut [Option<usize>]) -> bool {
-                p.row(i).iter().any(|&j| {
-                    let j = j as usize;
-                    if std::mem::replace(&mut seen[j], true) { return false; }
-                    if row_of[j].is_none_or(|k| augment(p, k, seen, row_of)) {
-                        row_of[j] = Some(i);
-                        return true;
-                    }
-                    false
-                })
-            }
-            let n = pattern.n();
-            let mut row_of = vec![None; n];
-            let best = (0..n).filter(|&i| augment(&pattern, i, &mut vec![false; n], &mut row_of)).count();
-            let found = matching(&pattern);
-            let mut used = vec![false; n];
-            for (i, j) in found.iter().enumerate().filter_map(|(i, j)| j.map(|j| (i, j))) {
-                prop_assert!(pattern.find(i, j).is_some() && !std::mem::replace(&mut used[j], true));
-            }
-            prop_assert_eq!(found.iter().flatten().count(), best);
         }
     }
 }

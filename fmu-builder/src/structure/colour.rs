@@ -32,6 +32,7 @@ pub fn colour(all: &Pattern, kept: &[bool], known: &[bool], negligible: &[bool])
 }
 
 /// No fewer colours can do: the wanted entries of a row, and one more for what disturbs them.
+#[cfg(test)]
 pub fn lower_bound(all: &Pattern, kept: &[bool], known: &[bool], negligible: &[bool]) -> usize {
     Problem::new(all, kept, known, negligible).bound()
 }

@@ -3,11 +3,11 @@
 //! | file | idea |
 //! |---|---|
 //! | `pattern` | which derivative depends on which state, and whether the slope is constant |
-//! | `blt` | matching, strong components, block lower triangular form |
+//! | `blt` | strong components, block lower triangular form |
 //! | `eliminate` | inside a block: the cheapest order of elimination, its fill, the tears |
 //! | `colour` | columns that one evaluation serves together |
 //! | `assemble` | all of it as the plan's `Jacobian` and `Elimination` |
-//! | `loops` | equations instead of states: algebraic loops, tearing, delays of information |
+//! | `loops` | the state that, made explicit, breaks most of the largest block |
 //! | `typical` | patterns that models typically have |
 //! | `draw` | the incidence matrix before and after, as SVG and as text |
 
@@ -25,5 +25,7 @@ pub use colour::colour;
 pub use eliminate::eliminate;
 pub use pattern::{Pattern, Variation};
 
+#[cfg(test)]
+mod equations;
 #[cfg(test)]
 mod tests;

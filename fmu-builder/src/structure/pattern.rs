@@ -101,6 +101,7 @@ impl Pattern {
     }
 
     /// The pattern with `order[p]` as row and column p.
+    #[cfg(test)]
     pub fn permute(&self, order: &[u32]) -> Pattern {
         let mut position = vec![0; self.n];
         for (p, &state) in order.iter().enumerate() {

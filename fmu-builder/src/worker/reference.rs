@@ -23,7 +23,7 @@ const HALVINGS: usize = 50;
 /// A jump of the inputs this near to a point, in parts of the way to it, is at that point: files say 0.3 where 3 · 0.1 is another number.
 pub const ROUNDING: f64 = 1e-9;
 
-pub struct Reference {
+pub struct ReferenceSolution {
     differentiator: Differentiator,
     factors: Factors,
     balance: Balance,
@@ -84,7 +84,7 @@ impl From<String> for Halt {
     }
 }
 
-impl Reference {
+impl ReferenceSolution {
     /// `outputs` are what is compared.
     pub fn new(
         linearisation: &Linearisation,
@@ -93,11 +93,11 @@ impl Reference {
         tolerance: f64,
         span: f64,
         deadline: Instant,
-    ) -> Result<Reference, String> {
+    ) -> Result<ReferenceSolution, String> {
         let Linearisation { states, jacobian, elimination } = linearisation;
         let n = states.names.len();
         let factors = Factors::new(elimination, jacobian)?;
-        Ok(Reference {
+        Ok(ReferenceSolution {
             differentiator: Differentiator::new(jacobian, states),
             balance: factors.balance(),
             factors,

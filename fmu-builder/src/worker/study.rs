@@ -4,7 +4,7 @@
 
 use super::checks;
 use super::probe::{Point, Prober};
-use super::reference::{Halt, Linearisation, Reference};
+use super::reference::{Halt, Linearisation, ReferenceSolution};
 use super::session::{Session, expect, said};
 use super::timing;
 use crate::experiment::{Experiment, Value};
@@ -31,8 +31,8 @@ pub struct Study {
     pub tolerance: f64,
     /// Seconds that the accurate run may take.
     pub patience: f64,
-    /// Variables whose value after initialisation is asked for, with an example of their type.
-    pub ask: Vec<(u32, Value)>,
+    /// Variables whose start value the description does not give, with an example of their type: read after initialisation.
+    pub missing_starts: Vec<(u32, Value)>,
     /// The description says that a derivative depends on time.
     pub time_declared: bool,
     /// Check directional derivatives and measure what calls cost; one run of a model is enough for that.
@@ -71,8 +71,8 @@ pub struct Studied {
     pub outputs_need_evaluation: bool,
     /// Why the run ended before the last grid point.
     pub halted: Option<String>,
-    /// What `ask` asked for; `None` where the FMU does not tell.
-    pub told: Vec<Option<Value>>,
+    /// The values of `missing_starts`; `None` where the FMU gives none.
+    pub starts: Vec<Option<Value>>,
     pub notes: Vec<String>,
 }
 
@@ -113,7 +113,11 @@ impl Study {
         }
         let mut session = Session::open(model, &self.experiment, reporter)?;
         self.refuse_bad_start(&mut session)?;
-        let told = self.ask.iter().map(|(reference, kind)| tell(&mut session, *reference, kind)).collect();
+        let starts = self
+            .missing_starts
+            .iter()
+            .map(|(reference, kind)| read_value(&mut session, *reference, kind))
+            .collect();
 
         // The structure at the start decides how the run is made; more points refine it.
         points.push(session.aside(|session| prober.probe(session))?);
@@ -127,7 +131,7 @@ impl Study {
         let deadline = begin + Duration::from_secs_f64(self.patience);
         let outputs = &model.outputs;
         let mut run =
-            Reference::new(&linearisation, outputs, session.z.len(), self.tolerance, span, deadline)?;
+            ReferenceSolution::new(&linearisation, outputs, session.z.len(), self.tolerance, span, deadline)?;
         let mut times = vec![session.time];
         let (first, first_discrete) = self.watch(&mut session)?;
         let (mut trajectory, mut discrete) = (vec![first], vec![first_discrete]);
@@ -259,7 +263,7 @@ impl Study {
             time_invariant,
             outputs_need_evaluation: waits,
             halted,
-            told,
+            starts,
             notes,
         })
     }
@@ -281,7 +285,7 @@ impl Study {
         let span = self.experiment.stop - self.experiment.start;
         let outputs = &self.interface.outputs;
         let mut run =
-            Reference::new(linearisation, outputs, session.z.len(), self.tolerance, span, deadline)?;
+            ReferenceSolution::new(linearisation, outputs, session.z.len(), self.tolerance, span, deadline)?;
         run.resolution.control(known, self.tolerance);
         let (mut trajectory, mut discrete) = (Vec::new(), Vec::new());
         let start = session.time;
@@ -345,7 +349,8 @@ impl Study {
         let mut f = vec![0.0; x.len()];
         expect(session.derivatives(time, &x, false, &mut f), "fmi2GetDerivatives", &session.log)?;
         let discrete = self.interface.discrete_outputs.iter();
-        let discrete = discrete.map(|(reference, kind)| number(tell(session, *reference, kind))).collect();
+        let discrete =
+            discrete.map(|(reference, kind)| number(read_value(session, *reference, kind))).collect();
         if self.interface.outputs.is_empty() {
             return Ok((x, discrete));
         }
@@ -376,7 +381,7 @@ pub fn number(value: Option<Value>) -> i64 {
 }
 
 /// The value of a variable now.
-fn tell(session: &mut Session, reference: u32, kind: &Value) -> Option<Value> {
+fn read_value(session: &mut Session, reference: u32, kind: &Value) -> Option<Value> {
     let (mut real, mut integer) = ([0.0], [0]);
     let inner = &mut session.inner;
     let (status, value) = match kind {

@@ -12,7 +12,7 @@
 //!     x1 = exp(8 t) (a exp(λ t) + b exp(µ t)),
 //!     x2 = -a/(2 λ + 1) exp(λ t) - b/(2 µ + 1) exp(µ t),   λ, µ = (-11 ± √97)/2,
 //!
-//! a = 1.49884…, b = 23 - a: x1 grows as exp(7.42 t), which is what the document wants to show.
+//! a = 1.49884…, b = 23 - a: x1 grows as exp(7.42 t), which is what Cellier and Kofman want to show.
 //! (`rate` is the 8.) The description leaves `dependencies` out.
 
 use crate::model::{Model, Values};

@@ -12,8 +12,8 @@ mod watching;
 use super::Integrator;
 use crate::model::Model;
 use crate::plan::{
-    self, Block, Colour, Elimination, Events, Jacobian, Method, Plan, Policy, Source, States, Step, VERSION,
-    Variables,
+    self, Block, Colour, Elimination, Events, Jacobian, JacobianSource, Method, Plan, Policy, States, Step,
+    VERSION, Variables,
 };
 use model::{Equations, Host};
 
@@ -53,7 +53,7 @@ fn plan(n: usize, method: Method, h: f64, policy: Policy) -> Plan {
             rows: places().map(|(i, _)| i).collect(),
             cols: places().map(|(_, j)| j).collect(),
             policy,
-            source: Source::Differences,
+            source: JacobianSource::Differences,
             setup: colours.clone(),
             colours,
         },
@@ -82,7 +82,7 @@ fn explicit(n: usize, method: Method, h: f64) -> Plan {
         rows: vec![],
         cols: vec![],
         policy: Policy::Frozen,
-        source: Source::Differences,
+        source: JacobianSource::Differences,
         setup: vec![],
         colours: vec![],
     };
