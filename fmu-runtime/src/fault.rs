@@ -14,6 +14,8 @@ pub enum Fault {
     State { state: u32, value: f64, time: f64 },
     /// An event indicator that is not a number.
     Indicator { indicator: u32, time: f64 },
+    /// The next time event is not a number.
+    EventTime { time: f64 },
     /// A state left every reasonable range.
     Diverged { state: u32, value: f64, time: f64 },
     /// I - h A cannot be inverted safely at this state's row.
@@ -70,6 +72,10 @@ impl fmt::Display for Explained<'_> {
                 f,
                 "event indicator {} is not a number at t = {time}; the last good state is kept",
                 indicator + 1
+            ),
+            Fault::EventTime { time } => write!(
+                f,
+                "after the event at t = {time} the model asks for the next one at a time that is not a number; the last good state is kept"
             ),
             Fault::Diverged { state, value, time } => write!(
                 f,

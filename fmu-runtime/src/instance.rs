@@ -364,6 +364,7 @@ impl Instance {
             length_of_ours = time + length - here;
             if length_of_ours <= NOISE * h + rounding(time) {
                 self.clock.note(time, length);
+                self.integrator.live.extrapolation.clear(); // the slopes were for this one
                 return Status::Ok;
             }
         }
@@ -414,28 +415,33 @@ impl Instance {
 
     /// Step, or stay at the last good state.
     fn advance(&mut self, length: f64, division: Division) -> Result<(), Fault> {
-        let extrapolated = !self.integrator.live.extrapolation.is_empty();
-        if extrapolated {
-            self.begin_extrapolation();
-        }
-        let result = self.integrator.advance(length, division);
+        let result = self.begin_extrapolation().and_then(|()| self.integrator.advance(length, division));
         if result.is_err() {
             self.integrator.restore();
         }
-        if extrapolated {
-            self.end_extrapolation();
-        }
+        self.end_extrapolation();
         result
     }
 
-    /// Inputs with a slope start from the values that were set last.
-    fn begin_extrapolation(&mut self) {
-        let live = &mut self.integrator.live;
+    /// Inputs with a slope start from the values that were set last; where the model refused one, from what it holds.
+    fn begin_extrapolation(&mut self) -> Result<(), Fault> {
+        let Integrator { live, model, .. } = &mut self.integrator;
         live.extrapolation.origin = live.time;
         let extrapolation = &mut live.extrapolation;
         for (value, &reference) in extrapolation.values.iter_mut().zip(&extrapolation.references) {
-            *value = self.real.find(reference).and_then(|index| self.real.values[index]).unwrap_or(0.0);
+            let known = self.real.find(reference).and_then(|index| self.real.values[index]);
+            let status = match known {
+                Some(known) => {
+                    *value = known;
+                    Status::Ok
+                }
+                None => model.get_real(&[reference], std::slice::from_mut(value)),
+            };
+            if !status.is_usable() {
+                return Err(Fault::Model { call: "fmi2GetReal", status, time: live.time });
+            }
         }
+        Ok(())
     }
 
     /// A slope holds for one step; the inner FMU is left with the inputs at the step's end.

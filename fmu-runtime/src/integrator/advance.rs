@@ -16,7 +16,7 @@ pub struct Division {
 
 /// Largest relative deviation from m h that counts as rounding noise of the importer.
 const NOISE: f64 = 1e-6;
-/// A time event nearer than this part of h to a step's end is taken there.
+/// A time event nearer than this part of h, or a few ulps, to a step's end is taken there.
 const SNAP: f64 = 1e-6;
 
 impl<M: Model> Integrator<M> {
@@ -41,9 +41,9 @@ impl<M: Model> Integrator<M> {
         if near(steps) {
             Division { steps: steps as u64, h, irregular: false }
         } else {
-            // A host's equal steps differ by rounding: the same length keeps its factors.
+            // A host's equal steps differ by rounding: the same length keeps its factors. The parts still make up the step.
             let (h, factored) = (length / steps, self.live.factored_for);
-            let h = if (h - factored).abs() <= NOISE * h { factored } else { h };
+            let h = if steps * (h - factored).abs() <= NOISE * h { factored } else { h };
             Division { steps: steps as u64, h, irregular: true }
         }
     }
@@ -87,7 +87,8 @@ impl<M: Model> Integrator<M> {
         if self.must_settle_first()? {
             self.event(&mut budget)?;
         }
-        let snap = SNAP * h;
+        // Far from zero the model and we know one point in time to a few ulps only.
+        let snap = SNAP * h + 4.0 * f64::EPSILON * end.abs();
         let mut whole = true; // the first piece reaches `end` unless an event cuts it
         loop {
             let time_event = self.live.next_event <= end + snap && budget.left();
@@ -101,25 +102,29 @@ impl<M: Model> Integrator<M> {
                     continue;
                 }
                 self.accept(length, stop);
-                if self.completed_step()? {
+                // Where a time event is due as well, they are one event: the one below.
+                if self.completed_step()? && !time_event {
                     self.event(&mut budget)?;
                 }
             }
             whole = false;
-            if !time_event {
-                if self.live.next_event <= end + snap {
-                    self.put_off();
-                }
-                break;
+            if time_event {
+                // The model must see a time that is not before its event, not even by an ulp.
+                let at = self.live.next_event.max(stop);
+                self.work.model_time = f64::NAN;
+                self.call("fmi2SetTime", |model| model.set_time(at))?;
+                self.live.time = stop;
+                self.event(&mut budget)?;
             }
-            // The model must see a time that is not before its event, not even by an ulp.
-            let at = self.live.next_event.max(stop);
-            self.work.model_time = f64::NAN;
-            self.call("fmi2SetTime", |model| model.set_time(at))?;
-            self.live.time = stop;
-            self.event(&mut budget)?;
             if stop >= end {
-                break;
+                // An event may ask for another one at the same time.
+                if self.live.next_event > end + snap {
+                    break;
+                }
+                if !budget.left() {
+                    self.put_off();
+                    break;
+                }
             }
         }
         self.live.time = end;

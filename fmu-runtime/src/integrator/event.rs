@@ -83,12 +83,11 @@ impl<M: Model> Integrator<M> {
         self.accept(part * h, time);
         // Whether the model asks for Event Mode or not, it goes there now.
         let _ = self.completed_step()?;
-        self.work.z_before.copy_from_slice(&self.live.z);
         self.work.z_after.copy_from_slice(&self.work.z_new);
         let states_changed = self.event(budget)?;
         // An indicator that is still where its event found it stays armed if the event moved states or moved nothing at all.
         let stays = !crossed(&self.work.z_after, &self.live.z);
-        self.live.armed = stays && (states_changed || self.work.z_after == self.live.z);
+        self.live.armed |= stays && (states_changed || self.work.z_after == self.live.z);
         Ok(true)
     }
 
@@ -221,6 +220,9 @@ impl<M: Model> Integrator<M> {
         }
         self.call("fmi2EnterContinuousTimeMode", |model| model.enter_continuous_time_mode())?;
         self.live.in_event_mode = false;
+        if info.next_event_time.is_some_and(f64::is_nan) {
+            return Err(Fault::EventTime { time: self.live.time });
+        }
         if !self.live.x.is_empty() {
             let Integrator { model, live, work, .. } = self;
             if states_changed {

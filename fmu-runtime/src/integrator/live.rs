@@ -70,6 +70,8 @@ pub(crate) struct Extrapolation {
     pub slopes: Vec<f64>,
     /// u at the time that was asked for last.
     pub current: Vec<f64>,
+    /// References and slopes of the last communication step: outputs have moved with them.
+    past: (Vec<u32>, Vec<f64>),
 }
 
 impl Live {
@@ -170,16 +172,26 @@ impl Extrapolation {
         (&self.references, &self.current)
     }
 
-    /// A slope holds for one communication step.
+    /// A slope holds for one communication step, which is over.
     pub fn clear(&mut self) {
+        std::mem::swap(&mut self.past.0, &mut self.references);
+        std::mem::swap(&mut self.past.1, &mut self.slopes);
         self.references.clear();
         self.values.clear();
         self.slopes.clear();
         self.current.clear();
     }
 
+    /// References and slopes of the communication step that ended last.
+    pub fn past(&self) -> (&[u32], &[f64]) {
+        (&self.past.0, &self.past.1)
+    }
+
     fn fits(&self) -> bool {
         let n = self.references.len();
-        self.values.len() == n && self.slopes.len() == n && self.current.len() == n
+        self.values.len() == n
+            && self.slopes.len() == n
+            && self.current.len() == n
+            && self.past.0.len() == self.past.1.len()
     }
 }

@@ -87,6 +87,8 @@ pub(crate) struct Workspace {
     pub placed: bool,
     /// Time that the model holds.
     pub model_time: f64,
+    /// The fallback has taken the step that is tried; the plan's own matrix takes the next.
+    pub borrowed: bool,
     /// A later stage could not be evaluated: the step is the first stage alone, linearly implicit Euler.
     pub euler_only: bool,
     /// `f` is the model's at the end of the step that is tried.
@@ -128,6 +130,7 @@ impl<M: Model> Integrator<M> {
             shares: (0..tableau.stages.len())
                 .map(|i| [false, true].map(|time_invariant| tableau.shares_evaluation(i, time_invariant)))
                 .collect(),
+            borrowed: false,
             euler_only: false,
             end_known: false,
             evaluated_here: false,
@@ -207,11 +210,15 @@ impl<M: Model> Integrator<M> {
 
     /// Put the model back to the last good state, as well as it lets us.
     pub fn restore(&mut self) {
+        self.return_solver();
         self.unplace();
         if !self.live.in_event_mode {
             let _ = self.model.set_time(self.live.time);
             if !self.live.x.is_empty() {
                 self.work.placed = self.model.set_continuous_states(&self.live.x).is_usable();
+                if self.plan.model.outputs_need_evaluation {
+                    let _ = self.model.get_derivatives(&mut self.work.f);
+                }
             }
         }
     }
@@ -219,6 +226,7 @@ impl<M: Model> Integrator<M> {
     /// Whatever the model holds, the next step sets it.
     fn unplace(&mut self) {
         self.work.placed = false;
+        self.work.borrowed = false;
         self.work.model_time = f64::NAN;
     }
 

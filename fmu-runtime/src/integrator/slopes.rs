@@ -3,14 +3,13 @@
 use super::{Integrator, usable};
 use crate::fault::Fault;
 use crate::model::Model;
-use crate::status::Status;
 
 /// Part of the step over which an output is compared.
 const PART: f64 = 1e-3;
 
 impl<M: Model> Integrator<M> {
-    /// dy/dt of Real variables: their difference over a part of the last step's increment, which a stiff model has followed. Before the first
-    /// step, and after an event, there is none: then along f.
+    /// dy/dt of Real variables: their difference over a part of the last step, back along its increment, which a stiff model has followed, and along the slopes that
+    /// inputs had in it. Before the first step, and after an event, there is none: then forward along f.
     pub fn slopes(&mut self, references: &[u32], values: &mut [f64]) -> Result<(), Fault> {
         if self.live.in_event_mode {
             self.settle(false)?;
@@ -18,31 +17,59 @@ impl<M: Model> Integrator<M> {
         let time = self.live.time;
         let mut here = vec![0.0; values.len()];
         self.call("fmi2GetReal", |model| model.get_real(references, &mut here))?;
+        let (inputs, slopes) = self.live.extrapolation.past();
+        let (inputs, slopes) = (inputs.to_vec(), slopes.to_vec());
+        let mut held = vec![0.0; inputs.len()];
+        if !inputs.is_empty() {
+            self.call("fmi2GetReal", |model| model.get_real(&inputs, &mut held))?;
+        }
+        let moved = self.compare(references, values, &here, (&inputs, &held, &slopes));
+        let put_back = match inputs.is_empty() {
+            true => Ok(()),
+            false => self.call("fmi2SetReal", |model| model.set_inputs(&inputs, &held)),
+        };
+        self.restore();
+        moved.and(put_back).map_err(|fault| match fault {
+            Fault::Model { call, status, .. } => Fault::Model { call, status, time },
+            other => other,
+        })
+    }
+
+    /// Values elsewhere, less those here, over the distance in time. The model is left there.
+    fn compare(
+        &mut self,
+        references: &[u32],
+        values: &mut [f64],
+        here: &[f64],
+        (inputs, held, slopes): (&[u32], &[f64], &[f64]),
+    ) -> Result<(), Fault> {
         let Integrator { model, live, work, plan, .. } = self;
+        let time = live.time;
         let back = live.h_last > 0.0;
         let span = if back { -PART * live.h_last } else { PART * plan.step.h };
-        let mut status = Status::Ok;
         if back {
             for ((x_new, x), d) in work.x_new.iter_mut().zip(&live.x).zip(&live.d) {
                 *x_new = x - PART * d;
             }
         } else if !live.x.is_empty() {
-            status = model.get_derivatives(&mut work.f);
+            usable("fmi2GetDerivatives", model.get_derivatives(&mut work.f), time)?;
             for ((x_new, x), f) in work.x_new.iter_mut().zip(&live.x).zip(&work.f) {
                 *x_new = x + span * f;
             }
         }
-        let usable_then = |status: Status, next: &mut dyn FnMut() -> Status| {
-            if status.is_usable() { next() } else { status }
-        };
-        status = usable_then(status, &mut || model.set_time(time + span));
-        if !live.x.is_empty() {
-            status = usable_then(status, &mut || model.set_continuous_states(&work.x_new));
+        usable("fmi2SetTime", model.set_time(time + span), time)?;
+        if !inputs.is_empty() {
+            let there: Vec<f64> = held.iter().zip(slopes).map(|(u, slope)| u + span * slope).collect();
+            usable("fmi2SetReal", model.set_inputs(inputs, &there), time)?;
         }
-        status = usable_then(status, &mut || model.get_real(references, values));
-        self.restore();
-        usable("fmi2GetReal", status, time)?;
-        for (value, here) in values.iter_mut().zip(&here) {
+        if !live.x.is_empty() {
+            usable("fmi2SetContinuousStates", model.set_continuous_states(&work.x_new), time)?;
+            if plan.model.outputs_need_evaluation {
+                usable("fmi2GetDerivatives", model.get_derivatives(&mut work.f), time)?;
+            }
+        }
+        usable("fmi2GetReal", model.get_real(references, values), time)?;
+        for (value, here) in values.iter_mut().zip(here) {
             *value = (*value - *here) / span;
         }
         Ok(())

@@ -135,7 +135,8 @@ impl<M: Model> Integrator<M> {
             return Ok(());
         }
         let here = self.live.time + self.tableau.stages[0].time * h;
-        let ahead = here + f64::EPSILON.sqrt() * here.abs().max(h);
+        // Short beside the step, however far from zero, and so many ulps of the time that its rounding does not count.
+        let ahead = here + (1e-4 * h).max(1e4 * f64::EPSILON * here.abs()).min(h);
         self.move_to(ahead)?;
         let Integrator { model, live, work, .. } = self;
         if !work.placed {
@@ -169,7 +170,13 @@ impl<M: Model> Integrator<M> {
         };
         // Factors and entries belong together only once both are new.
         live.factored_for = 0.0;
-        work.placed = !solver.differentiator.disturbs();
+        if solver.differentiator.disturbs() {
+            work.placed = false;
+        } else if !work.placed {
+            // Directional derivatives are those of where the model stands, and a step that was tried before has moved it.
+            usable("fmi2SetContinuousStates", model.set_continuous_states(&live.x), time)?;
+            work.placed = true;
+        }
         live.evaluations += solver.differentiator.evaluations(which);
         solver.differentiator.refresh(
             which,
@@ -258,6 +265,7 @@ impl<M: Model> Integrator<M> {
         work.placed = true;
         work.evaluated_here = work.end_known;
         live.time = time;
+        self.return_solver();
     }
 }
 

@@ -49,11 +49,10 @@ impl<M: Model> Integrator<M> {
             self.do_again(h, end)?;
         }
         if self.live.plan_defect > threshold && self.live.solver + 1 < self.solvers.len() {
-            // Entries are missing: this one step with all of them.
+            // Entries are missing: this one step with all of them, and so is the search for an event in it.
             self.live.use_solver(1);
-            let done = self.do_again(h, end);
-            self.live.use_solver(0);
-            done?;
+            self.work.borrowed = true;
+            self.do_again(h, end)?;
         }
         if self.live.plan_defect > outside {
             self.live.outside_plan += 1;
@@ -67,6 +66,13 @@ impl<M: Model> Integrator<M> {
                 status: Status::Discard,
                 time: end,
             })),
+        }
+    }
+
+    /// The fallback was for one step: it is accepted, or the simulation is over.
+    pub(super) fn return_solver(&mut self) {
+        if std::mem::take(&mut self.work.borrowed) {
+            self.live.use_solver(0);
         }
     }
 

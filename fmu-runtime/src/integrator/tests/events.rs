@@ -185,3 +185,34 @@ fn what_is_no_number_is_a_fault() {
         assert!(integrator.live.x[0].is_finite());
     }
 }
+
+/// Two indicators in one step of 1 s. The first changes its sign at 0.3 and the model reacts to it from 0.74 on only; the second, at 0.5, is answered at once. The first stays
+/// armed through the second's event, and the model is asked again at the step's end.
+#[test]
+fn another_event_does_not_disarm_an_indicator() {
+    struct Two {
+        answered: bool,
+        reacted: bool,
+    }
+    impl Equations for Two {
+        fn start(&self) -> Vec<f64> {
+            vec![0.0]
+        }
+        fn derivatives(&self, _: f64, _: &[f64], _: f64, dx: &mut [f64]) {
+            dx[0] = 1.0;
+        }
+        fn indicators(&self, _: f64, x: &[f64], z: &mut [f64]) {
+            z[0] = 0.3 - x[0];
+            z[1] = if self.answered { x[0] - 0.4 } else { 0.5 - x[0] };
+        }
+        fn event(&mut self, t: f64, x: &mut [f64], _: &mut EventInfo) {
+            self.answered |= x[0] >= 0.5;
+            self.reacted |= t >= 0.74;
+        }
+    }
+    let mut plan = plan(1, Method::Lie, 1.0, Policy::Frozen);
+    plan.events.indicators = 2;
+    let mut integrator = start(plan, Two { answered: false, reacted: false });
+    run(&mut integrator, 1);
+    assert!(integrator.model.equations.answered && integrator.model.equations.reacted);
+}

@@ -3,10 +3,13 @@
 #![allow(clippy::unwrap_used)]
 
 mod accuracy;
+mod adversary;
 mod details;
 mod events;
 mod hybrid;
 mod model;
+mod outputs;
+mod timing;
 mod watching;
 
 use super::Integrator;
@@ -88,6 +91,46 @@ fn explicit(n: usize, method: Method, h: f64) -> Plan {
     };
     plan.elimination =
         Elimination { order: (0..n as u32).collect(), explicit: n as u32, ..Elimination::default() };
+    plan
+}
+
+/// The same with the rows of some states only, those before the others explicit.
+fn masked(n: usize, method: Method, h: f64, policy: Policy, implicit: &[bool]) -> Plan {
+    let mut plan = plan(n, method, h, policy);
+    let order: Vec<u32> = [false, true]
+        .iter()
+        .flat_map(|&kind| (0..n as u32).filter(move |&i| implicit[i as usize] == kind))
+        .collect();
+    let explicit = implicit.iter().filter(|&&implicit| !implicit).count();
+    let (rows, size) = (&order[explicit..], n - explicit);
+    let places: Vec<(u32, u32)> = rows.iter().flat_map(|&i| order.iter().map(move |&j| (i, j))).collect();
+    let of_column = |j: u32| (0..places.len() as u32).filter(|&e| places[e as usize].1 == j).collect();
+    let colours: Vec<Colour> = (0..n as u32)
+        .map(|j| Colour { columns: vec![j], entries: of_column(j), known: vec![] })
+        .filter(|colour| !colour.entries.is_empty())
+        .collect();
+    plan.jacobian = Jacobian {
+        rows: places.iter().map(|place| place.0).collect(),
+        cols: places.iter().map(|place| place.1).collect(),
+        policy,
+        source: Source::Differences,
+        setup: colours.clone(),
+        colours,
+    };
+    // In each row the explicit states' entries come first: couplings to what is known already.
+    let inner = |e: &u32| *e as usize % n >= explicit;
+    let entries: Vec<u32> = (0..places.len() as u32).filter(inner).collect();
+    plan.elimination = Elimination {
+        explicit: explicit as u32,
+        blocks: if size > 0 { vec![Block { size: size as u32, tears: size as u32 }] } else { vec![] },
+        row_start: (0..=size).map(|i| (i * size) as u32).collect(),
+        cols: (0..size).flat_map(|_| explicit as u32..n as u32).collect(),
+        slots: (0..entries.len() as u32).collect(),
+        entries,
+        outer_start: (0..=size).map(|i| (i * explicit) as u32).collect(),
+        outer: (0..places.len() as u32).filter(|e| !inner(e)).collect(),
+        order,
+    };
     plan
 }
 

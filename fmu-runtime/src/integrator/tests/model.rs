@@ -12,7 +12,21 @@ pub trait Equations {
     fn event(&mut self, _t: f64, _x: &mut [f64], info: &mut EventInfo) {
         info.next_event_time = None;
     }
+    /// What the model says of a completed step.
+    fn completed(&mut self) -> StepInfo {
+        StepInfo::default()
+    }
+    fn nominals(&self, nominals: &mut [f64]) {
+        nominals.fill(1.0);
+    }
+    /// Real variable `reference`.
+    fn output(&self, reference: u32, _t: f64, x: &[f64], _u: f64) -> f64 {
+        x[reference as usize]
+    }
 }
+
+/// Value reference of the input u.
+pub const INPUT: u32 = 1000;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mode {
@@ -26,6 +40,10 @@ pub struct Host<E> {
     pub t: f64,
     pub x: Vec<f64>,
     pub u: f64,
+    /// Variables are answered with the values of the last evaluation, as some tools do.
+    pub stale: bool,
+    /// Where the last evaluation was.
+    evaluated: (f64, Vec<f64>, f64),
     pub evaluations: usize,
     pub indicator_calls: usize,
     /// Times of the events that were handled.
@@ -39,12 +57,24 @@ impl<E: Equations> Host<E> {
             equations,
             mode: Mode::Event,
             t: 0.0,
+            evaluated: (0.0, x.clone(), 0.0),
             x,
             u: 0.0,
+            stale: false,
             evaluations: 0,
             indicator_calls: 0,
             events: vec![],
         }
+    }
+
+    /// The time of the last evaluation.
+    pub fn evaluated_at(&self) -> f64 {
+        self.evaluated.0
+    }
+
+    /// The mode of a saved state.
+    pub fn force_mode(&mut self, event: bool) {
+        self.mode = if event { Mode::Event } else { Mode::Continuous };
     }
 
     fn need(&self, mode: Mode, call: &str) {
@@ -65,8 +95,14 @@ impl<E: Equations> Model for Host<E> {
     }
 
     fn get_real(&mut self, references: &[u32], values: &mut [f64]) -> Status {
+        let (t, x, u) = if self.stale {
+            let (t, x, u) = &self.evaluated;
+            (*t, x, *u)
+        } else {
+            (self.t, &self.x, self.u)
+        };
         for (value, &reference) in values.iter_mut().zip(references) {
-            *value = self.x[reference as usize];
+            *value = if reference == INPUT { self.u } else { self.equations.output(reference, t, x, u) };
         }
         Status::Ok
     }
@@ -85,6 +121,9 @@ impl<E: Equations> Model for Host<E> {
     fn get_derivatives(&mut self, derivatives: &mut [f64]) -> Status {
         self.need(Mode::Continuous, "get_derivatives");
         self.evaluations += 1;
+        self.evaluated.0 = self.t;
+        self.evaluated.1.copy_from_slice(&self.x);
+        self.evaluated.2 = self.u;
         self.equations.derivatives(self.t, &self.x, self.u, derivatives);
         Status::Ok
     }
@@ -97,12 +136,29 @@ impl<E: Equations> Model for Host<E> {
     }
 
     fn get_nominals(&mut self, nominals: &mut [f64]) -> Status {
-        nominals.fill(1.0);
+        self.equations.nominals(nominals);
         Status::Ok
     }
 
-    fn directional_derivative(&mut self, _: &[u32], _: &[u32], _: &[f64], _: &mut [f64]) -> Status {
-        Status::Error
+    /// By central differences where the model stands. References of states and derivatives are their indices.
+    fn directional_derivative(
+        &mut self,
+        unknowns: &[u32],
+        knowns: &[u32],
+        seed: &[f64],
+        result: &mut [f64],
+    ) -> Status {
+        let ahead = |by: f64| {
+            let (mut x, mut f) = (self.x.clone(), vec![0.0; self.x.len()]);
+            knowns.iter().zip(seed).for_each(|(&known, seed)| x[known as usize] += by * seed);
+            self.equations.derivatives(self.t, &x, self.u, &mut f);
+            f
+        };
+        let (ahead, back) = (ahead(1e-5), ahead(-1e-5));
+        for (result, &unknown) in result.iter_mut().zip(unknowns) {
+            *result = (ahead[unknown as usize] - back[unknown as usize]) / 2e-5;
+        }
+        Status::Ok
     }
 
     fn enter_event_mode(&mut self) -> Status {
@@ -126,6 +182,7 @@ impl<E: Equations> Model for Host<E> {
     }
 
     fn completed_integrator_step(&mut self) -> (Status, StepInfo) {
-        (Status::Ok, StepInfo::default())
+        self.need(Mode::Continuous, "completed_integrator_step");
+        (Status::Ok, self.equations.completed())
     }
 }

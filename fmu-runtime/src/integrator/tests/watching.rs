@@ -225,3 +225,56 @@ fn small_defects_add_up() {
     // Only told: far off, and not silent.
     assert!(frozen.live.x[0] < 10.0 && frozen.live.outside_plan > 0, "{}", frozen.live.x[0]);
 }
+
+/// The step that is done again renews its Jacobian where it starts: a directional derivative is one of the point where the model stands, which the first try has left.
+#[test]
+fn a_directional_derivative_is_renewed_at_the_step_s_start() {
+    let mut plan = watched(plan(1, Method::Lie, 1e-3, Policy::Watched), 1e-6);
+    plan.jacobian.source = crate::plan::Source::Directional;
+    (plan.states.references, plan.states.derivative_references) = (vec![0], vec![0]);
+    let mut integrator = start(plan, Valve);
+    integrator.model.u = 3.0;
+    integrator.live.inputs_changed = true;
+    let mut renewals = 0;
+    for step in 0..8 {
+        let x = integrator.live.x[0];
+        run(&mut integrator, 1);
+        if integrator.live.renewals > renewals {
+            renewals = integrator.live.renewals;
+            let expected = -500.0 * (1.0 + 3.0 * x * x);
+            let found = integrator.live.jacobian[0];
+            assert!((found / expected - 1.0).abs() < 1e-6, "step {step}: {found} for {expected}");
+        }
+    }
+    assert!(renewals > 3, "{renewals}");
+}
+
+/// x' = -1e4 x from 1, an event at 1/2, h = 0.01. The plan is explicit, the watch speaks, its fallback takes the step; the event is looked for with the same matrix, on
+/// x(θ h) = 1/(1 + 100 θ): at θ = 0.01, and not on the explicit 1 - 100 θ, at 0.005.
+#[test]
+fn an_event_is_located_with_the_matrix_of_its_step() {
+    struct Fall;
+    impl Equations for Fall {
+        fn start(&self) -> Vec<f64> {
+            vec![1.0]
+        }
+        fn derivatives(&self, t: f64, x: &[f64], _: f64, dx: &mut [f64]) {
+            // Nothing moves while the simulation starts: nothing tells there that the plan will not do.
+            dx[0] = if t > 0.0 { -1e4 * x[0] } else { 0.0 };
+        }
+        fn indicators(&self, _: f64, x: &[f64], z: &mut [f64]) {
+            z[0] = x[0] - 0.5;
+        }
+    }
+    let whole = plan(1, Method::Lie, 0.01, Policy::Watched);
+    let mut plan = explicit(1, Method::Lie, 0.01);
+    plan.watch = Some(Watch { threshold: 0.01, outside: 0.01, sums: false });
+    plan.fallback = Some(Fallback { jacobian: whole.jacobian, elimination: whole.elimination });
+    plan.events.indicators = 1;
+    let mut integrator = start(plan, Fall);
+    assert_eq!(integrator.live.solver, 0);
+    run(&mut integrator, 1);
+    let part = integrator.model.events[0] / 0.01;
+    assert!((0.01..=0.01 + 1.0 / 1024.0).contains(&part), "{part}");
+    assert_eq!(integrator.live.solver, 0, "only this step was the fallback's");
+}
