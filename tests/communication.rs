@@ -71,6 +71,18 @@ fn residues_of_rounding_are_no_steps() {
     assert!((fmu.last_successful_time() - 1.0 - count as f64 * small).abs() < 2e-6 * h);
 }
 
+/// A slope is for one communication step, also where that is a residue of rounding and no step is taken.
+#[test]
+fn a_slope_does_not_outlive_a_residue_step() {
+    let exported = build("rc-circuit", "--step 1ms --mode implicit");
+    let mut fmu = exported.start(0.0, &[("E", 2.0)]);
+    fmu.step(0.0, 1e-3);
+    assert_eq!(fmu.set_input_derivative("E", 1, 1000.0), OK);
+    fmu.step(1e-3, 1e-13);
+    fmu.step(1e-3 + 1e-13, 1e-3);
+    assert_eq!(fmu.real("E"), 2.0);
+}
+
 /// Hosts that sum their time, or round the step otherwise, are followed; see the runtime's `clock`.
 #[test]
 fn the_host_s_clock_is_followed() {

@@ -253,3 +253,47 @@ fn a_refused_save_leaves_the_old_state() {
         fmu.free(state);
     }
 }
+
+/// A slope starts from the value that the model holds, also where it has refused the last one: u = 0.5 stays, and not 0.
+#[test]
+fn a_slope_starts_from_what_the_model_holds() {
+    let exported = exported();
+    let mut fmu = exported.instantiate_as("fault fmi2SetReal discard 2");
+    assert_eq!([fmu.setup(0.0, None), fmu.enter()], [OK; 2]);
+    assert_eq!(fmu.set_real("u", 0.5), OK);
+    assert_eq!(fmu.exit(), OK);
+    assert_eq!(fmu.set_real("u", 2.0), DISCARD);
+    assert_eq!(fmu.set_input_derivative("u", 1, 10.0), OK);
+    fmu.step(0.0, H);
+    assert!((fmu.real("u") - (0.5 + 10.0 * H)).abs() < 1e-12, "{}", fmu.real("u"));
+}
+
+/// Some tools answer a String that nobody has set with NULL and fmi2OK: the importer gets the value that was set, or an empty text.
+#[test]
+fn a_null_string_is_a_text() {
+    let exported = exported();
+    let mut fmu = exported.instantiate_as("null strings");
+    fmu.initialise(0.0);
+    assert_eq!(fmu.string("shown"), "");
+    assert_eq!(fmu.set_string("label", "x"), OK);
+    assert_eq!(fmu.string("label"), "x");
+    fmu.step(0.0, H);
+    assert_eq!((fmu.string("label"), fmu.string("shown")), ("x".into(), String::new()));
+}
+
+/// A reset between a discrete input and the step that would have handled its event, and one after a termination, start afresh.
+#[test]
+fn a_reset_in_the_middle_of_an_event_starts_afresh() {
+    let exported = exported();
+    let mut fmu = exported.instantiate();
+    let expected = clean(&mut fmu);
+    assert_eq!(fmu.set_integer("count", 7), OK);
+    assert_eq!(fmu.set_input_derivative("u", 1, 100.0), OK);
+    assert_eq!(fmu.reset(), OK);
+    assert_eq!(clean(&mut fmu), expected);
+    assert_eq!(fmu.set_real("u", 3.0), OK);
+    assert_eq!(fmu.terminate(), OK);
+    assert_eq!(fmu.reset(), OK);
+    assert_eq!(clean(&mut fmu), expected);
+    assert_eq!(fmu.integer("count"), 1);
+}

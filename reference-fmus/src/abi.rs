@@ -289,9 +289,12 @@ pub unsafe extern "C" fn fmi2GetString(
     value: *mut *const c_char,
 ) -> Status {
     unsafe {
+        let strict = c.as_ref().and_then(|it| it.strict.as_ref());
+        let null = strict.is_some_and(|strict| strict.null_strings);
         run("fmi2GetString", c, |it| {
             for (&vr, value) in slice(vr, n)?.iter().zip(slice_mut(value, n)?) {
-                *value = it.get_string(vr)?.as_ptr();
+                let text = it.get_string(vr)?.as_ptr();
+                *value = if null { std::ptr::null() } else { text };
             }
             Ok(())
         })

@@ -6,7 +6,7 @@
 //! from then on every call fails.
 //!
 //! An instance named `fault FUNCTION STATUS K`, as in `fault fmi2GetDerivatives discard 3`, does nothing at the K-th call
-//! of that function but return that status.
+//! of that function but return that status. One named `null strings` answers each String with NULL and `fmi2OK`, as some tools do for what nobody has set.
 
 use fmi2_types::Status;
 
@@ -16,6 +16,8 @@ pub const ILLEGAL: &str = "ILLEGAL";
 pub struct Strict {
     fault: Option<Fault>,
     state: State,
+    /// Strings are answered with NULL.
+    pub null_strings: bool,
 }
 
 struct Fault {
@@ -70,7 +72,7 @@ impl Strict {
             };
             Some(Fault { function, status, calls_left: words.next()?.parse().ok()? })
         };
-        Strict { fault: fault(), state: State::Sound }
+        Strict { fault: fault(), state: State::Sound, null_strings: name == "null strings" }
     }
 
     /// Before a call: the status to return instead of carrying it out, with a message if it is a violation.

@@ -4,6 +4,7 @@
 
 mod accuracy;
 mod adversary;
+mod contact;
 mod details;
 mod events;
 mod hybrid;
