@@ -177,7 +177,8 @@ impl Equations for Plant {
     fn event(&mut self, t: f64, x: &mut [f64], info: &mut EventInfo) {
         self.events += 1;
         for clock in &mut self.clocks {
-            if t >= clock.next() {
+            // Two clocks whose times differ by rounding tick together.
+            if t >= clock.next() - 1e-6 * H {
                 self.late = self.late.max(t - clock.next());
                 clock.ticks += 1;
                 if let Some(x) = x.get_mut(clock.state) {
