@@ -36,7 +36,7 @@ const fn row(
 
 const BUILDS: (i32, &str, &str) = (0, "", "builds");
 
-const ROWS: [Row; 17] = [
+const ROWS: [Row; 27] = [
     row(
         "nan-derivative",
         (1, "is NaN at t = 0.49", "refuses, names the time and the first variable that shows it"),
@@ -53,6 +53,12 @@ const ROWS: [Row; 17] = [
         "nan-indicator",
         (1, "indicator 1 is NaN", "refuses, names the indicator"),
         Refuses(&["event indicator 1", "not a number"]),
+        "fmi2Error that names the indicator; last good state kept",
+    ),
+    row(
+        "infinite-indicator",
+        (1, "indicator 1 is inf", "refuses, names the indicator"),
+        Refuses(&["event indicator 1", "inf"]),
         "fmi2Error that names the indicator; last good state kept",
     ),
     row(
@@ -73,7 +79,14 @@ const ROWS: [Row; 17] = [
         GoesOn,
         "goes on: outputs are the model's own, and no step depends on them",
     ),
+    row(
+        "infinite-output",
+        (1, "output y is inf", "refuses, names y"),
+        GoesOn,
+        "goes on: outputs are the model's own, and no step depends on them",
+    ),
     row("nan-nominal", BUILDS, GoesOn, "goes on with the sizes that the builder saw"),
+    row("infinite-nominal", BUILDS, GoesOn, "goes on with the sizes that the builder saw"),
     row(
         "writes-beyond",
         (0, "", "not noticed in the middle of a run; refused where it happens from the start"),
@@ -81,12 +94,34 @@ const ROWS: [Row; 17] = [
         "not noticed: checking costs time in every step",
     ),
     row("prints", BUILDS, GoesOn, "goes on; what is printed is the host's to show"),
+    row("allocates", BUILDS, GoesOn, "goes on; `fmu-build bench --audit` names it"),
     row("leaks", BUILDS, GoesOn, "goes on; `fmuBuild.allocations` counts the runtime's requests only"),
+    row("sleeps", BUILDS, GoesOn, "goes on; `fmu-build bench --audit` names it"),
+    row("denormals", BUILDS, GoesOn, "goes on; `fmu-build bench --audit` names it"),
     row("threads", BUILDS, GoesOn, "goes on"),
     row("rounding", BUILDS, GoesOn, "goes on with the rounding that the model chose"),
     row("locale", BUILDS, GoesOn, "goes on; no number of ours is read or written by locale"),
     row("signals", BUILDS, GoesOn, "goes on"),
     row("needs-resources", BUILDS, GoesOn, "finds its files: they are inside, and it is told where"),
+    row(
+        "writes-resources",
+        (0, "", "builds; the inner FMU is packed as it was"),
+        GoesOn,
+        "goes on; the file lies in the importer's unpacked folder",
+    ),
+    row(
+        "needs-directory",
+        (0, "", "builds: the worker has a working directory of its own"),
+        GoesOn,
+        "goes on; the directory is the host's",
+    ),
+    row(
+        "huge-state",
+        BUILDS,
+        GoesOn,
+        "goes on; `fmi2SerializedFMUstateSize` and `fmi2SerializeFMUstate` return fmi2Error",
+    ),
+    row("null-strings", BUILDS, GoesOn, "goes on; the importer gets empty strings"),
     row(
         "exits",
         (1, "exit code 7", "refuses, says with which code"),

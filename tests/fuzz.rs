@@ -1,8 +1,7 @@
 //! Random input for everything that reads what others wrote, and random calls of the C interface against a model of its
 //! state machine. Nothing may panic, hang or crash; what is accepted must be consistent.
 //!
-//! Five seconds each. `FMU_BUILD_FUZZ_SECONDS=600 cargo test --test tests fuzz -- --nocapture --test-threads 1` is how the figures of
-//! `docs/reliability.md` were made.
+//! A few thousand of each are part of the tests; `tests/fuzz/run` tries ten million.
 
 mod mutate;
 
@@ -11,7 +10,7 @@ use crate::util::{build, data, example};
 use fmu_runtime::lu::Factors;
 use fmu_runtime::plan::Plan;
 use model_description::CoSimulation;
-use mutate::{Random, bytes, fuzz};
+use mutate::{Random, bytes, folder, fuzz};
 use serde_json::Value;
 use std::io::Read;
 use std::path::Path;
@@ -70,7 +69,7 @@ fn description() {
         "encoding=\"UTF-16\"",
     ];
     let request = CoSimulation { guid: "g".into(), step_size: 1e-3, ..CoSimulation::default() };
-    fuzz("description", |random| {
+    fuzz("description", 1000, |random| {
         let Ok(model) = model_description::read(&bytes(random, &corpus, &words)) else { return false };
         model_description::read(&model.write()).expect("what is written as it was is read again");
         let rewritten =
@@ -82,7 +81,7 @@ fn description() {
 
 #[test]
 fn archive() {
-    let folder = TempDir::new().unwrap();
+    let folder = folder();
     let small = |files: &[(&str, &str)]| {
         use std::io::Write;
         let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
@@ -100,7 +99,7 @@ fn archive() {
     let words =
         ["PK\x03\x04", "PK\x01\x02", "PK\x05\x06", "..", "/", "\\", "C:", "\0", "\u{ff}\u{ff}", "a/b"];
     let (fmu, inside) = (folder.path().join("x.fmu"), folder.path().join("x"));
-    fuzz("archive", |random| {
+    fuzz("archive", 2000, |random| {
         std::fs::write(&fmu, bytes(random, &corpus, &words)).unwrap();
         let unpacked = fmu_builder::archive::unpack(&fmu, &inside);
         let _ = std::fs::remove_dir_all(&inside);
@@ -112,7 +111,7 @@ fn archive() {
 
 #[test]
 fn inputs() {
-    let folder = TempDir::new().unwrap();
+    let folder = folder();
     let path = folder.path().join("u.csv");
     let corpus: Vec<Vec<u8>> = [
         "time,u,v\n0,1,2\n0.5,3,4\n1,5,6\n",
@@ -127,7 +126,7 @@ fn inputs() {
         "\"", ",", ";", "\t", "\n", "\r", "NaN", "inf", "-", "1e999", "0x1", "time", "\u{feff}", "\0",
         "\u{ff}", "1,5", "",
     ];
-    fuzz("inputs", |random| {
+    fuzz("inputs", 4000, |random| {
         std::fs::write(&path, bytes(random, &corpus, &words)).unwrap();
         let Ok(table) = fmu_builder::inputs::InputTable::read_with(&path, |_| false) else { return false };
         assert!(table.times().is_sorted(), "time goes back");
@@ -180,7 +179,7 @@ fn plan() {
         let text = std::fs::read(exported.root.join("resources/plan.json")).unwrap();
         serde_json::from_slice::<Value>(&text).unwrap()
     });
-    fuzz("plan", |random| {
+    fuzz("plan", 50_000, |random| {
         let mut value = random.pick(&plans).clone();
         for _ in 0..random.below(4) {
             change(random, &mut value);
@@ -214,7 +213,7 @@ fn serialised_state() {
     }
     let words = ["\0\0\0\0\0\0\0\0", "\u{7f}\u{7f}\u{7f}", "\x01", "\x00"];
     let clean = fmu.save(ptr::null_mut());
-    fuzz("serialised state", |random| {
+    fuzz("serialised state", 200_000, |random| {
         let Ok(state) = fmu.deserialize(&bytes(random, &states, &words)) else { return false };
         // SAFETY: a state of this instance.
         let status = unsafe { (fmu.f.fmi2SetFMUstate)(fmu.c, state) };
@@ -259,7 +258,7 @@ fn sequences_of_calls() {
         undisturbed.step(k as f64 * H, H);
         known.push(values(&mut undisturbed));
     }
-    fuzz("sequences of calls", |random| sequence(random, &exported, &known));
+    fuzz("sequences of calls", 4000, |random| sequence(random, &exported, &known));
 }
 
 fn sequence(random: &mut Random, exported: &Exported, known: &[[u64; 2]]) -> bool {

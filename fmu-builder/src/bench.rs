@@ -3,6 +3,7 @@
 use crate::archive;
 use crate::error::Error;
 use crate::experiment::{self, Experiment};
+use crate::interface::{Interface, real_outputs};
 use crate::lab::Lab;
 use crate::options::BenchOptions;
 use crate::outputs::Outputs;
@@ -12,9 +13,9 @@ use crate::report;
 use crate::scratch::Scratch;
 use crate::summary::{StepTime, count, warning_lines};
 use crate::system;
-use crate::worker::{Bench, Conduct};
+use crate::worker::{Audit, Audited, Bench, verdict};
 use fmu_runtime::plan::{Plan, Quantity};
-use fmu_runtime::resources::PLAN;
+use fmu_runtime::resources::{INNER, PLAN};
 use serde::Serialize;
 
 #[derive(Clone, Debug, Serialize)]
@@ -35,8 +36,8 @@ pub struct Benchmark {
     /// Of the model inside, the fastest of many, and what the fastest percent of the steps take of it.
     pub evaluation_time_ns: Option<f64>,
     pub step_to_evaluation: Option<f64>,
-    /// What each function of the model inside does that real time forbids, if that was asked for.
-    pub audit: Option<Vec<Audited>>,
+    /// What the model inside does that real time forbids, if that was asked for.
+    pub audit: Option<Judged>,
     pub warnings: Vec<String>,
     #[serde(skip)]
     histogram: Vec<(f64, usize)>,
@@ -45,13 +46,17 @@ pub struct Benchmark {
     pub sorted: Vec<f64>,
 }
 
-/// The counters of a function of the model inside, and the verdict: empty if real time has nothing against it.
+/// What was counted, and the verdict: no sentences if real time has nothing against it.
 #[derive(Clone, Debug, Serialize)]
-pub struct Audited {
+pub struct Judged {
     #[serde(flatten)]
-    pub conduct: Conduct,
-    pub faults: Vec<String>,
+    pub found: Audited,
+    pub verdict: Vec<String>,
 }
+
+/// Steps in which the audit counts, and seconds for them, at most.
+const AUDITED_STEPS: u64 = 1000;
+const AUDIT_PATIENCE: f64 = 10.0;
 
 const STEPS: u64 = 100_000;
 const PATIENCE: f64 = 5.0;
@@ -98,6 +103,22 @@ pub fn bench(options: &BenchOptions) -> Result<Benchmark, Error> {
     let stop = start + steps as f64 * step;
     let experiment = Experiment { start, stop, settings: Vec::new(), inputs, columns, ignored };
     let lab = Lab::new(&options.limits, &scratch, Progress::new(options.progress))?;
+    let audit = options.audit.then(|| {
+        let variables = &description.variables;
+        let outputs = real_outputs(&description).into_iter().map(|output| variables[output].value_reference);
+        let mut interface = Interface::inside(root.join("resources").join(INNER), plan.clone());
+        // Not our own diagnostics: the model inside does not know them.
+        interface.outputs = outputs
+            .filter(|reference| plan.variables.real.references.binary_search(reference).is_ok())
+            .collect();
+        Audit {
+            interface,
+            plan: plan.clone(),
+            experiment: experiment.clone(),
+            steps: AUDITED_STEPS,
+            patience: AUDIT_PATIENCE.min(0.3 * limit),
+        }
+    });
     let measured = lab.bench(Bench {
         root,
         plan: plan.clone(),
@@ -106,17 +127,17 @@ pub fn bench(options: &BenchOptions) -> Result<Benchmark, Error> {
         patience: if options.steps.is_some() { 0.9 * limit } else { PATIENCE },
         pace: options.pace,
         realtime: options.realtime,
-        audit: options.audit,
         allocations: plan
             .diagnostics
             .iter()
             .find(|diagnostic| diagnostic.quantity == Quantity::Allocations)
             .map(|diagnostic| diagnostic.reference),
     })?;
-    lab.finish();
     if let Some(failed) = measured.failed {
         return Err(Error::Request(failed));
     }
+    let audit = audit.map(|audit| lab.audit(audit)).transpose()?;
+    lab.finish();
     let worst_step = (0..measured.times.len())
         .max_by(|&a, &b| measured.times[a].total_cmp(&measured.times[b]))
         .unwrap_or(0);
@@ -140,10 +161,7 @@ pub fn bench(options: &BenchOptions) -> Result<Benchmark, Error> {
         scheduler: if options.realtime && measured.no_realtime.is_none() { "fifo" } else { "normal" },
         evaluation_time_ns: evaluation,
         step_to_evaluation: evaluation.map(|time| sorted[sorted.len() / 100] * 1e9 / time),
-        audit: options.audit.then(|| {
-            let judge = |conduct: Conduct| Audited { faults: conduct.faults(), conduct };
-            measured.audit.into_iter().map(judge).collect()
-        }),
+        audit: audit.map(|found| Judged { verdict: verdict(&found), found }),
         warnings: measured.no_realtime.into_iter().collect(),
         histogram: histogram(&sorted),
         sorted,
@@ -207,13 +225,13 @@ impl Benchmark {
                 duration(time)
             ));
         }
-        for audited in self.audit.iter().flatten() {
-            let verdict = if audited.faults.is_empty() {
-                "does nothing that the kernel counts and real time forbids".to_string()
-            } else {
-                audited.faults.join(", ")
-            };
-            lines.push(format!("  {} of the model {verdict}", audited.conduct.function));
+        if let Some(Judged { found, verdict }) = &self.audit {
+            lines.extend(verdict.iter().map(|sentence| format!("  {sentence}")));
+            if verdict.is_empty() {
+                let steps = found.steps;
+                lines.push(format!("  in {steps} steps this model did nothing that real time forbids"));
+            }
+            lines.extend(found.uncounted.iter().map(|what| format!("  not counted: {what}")));
         }
         let most = self.histogram.iter().map(|(_, count)| *count).max().unwrap_or(1);
         for (bound, count) in &self.histogram {

@@ -171,9 +171,9 @@ pub unsafe extern "C" fn fmi2Instantiate(
         _ if name.is_empty() => Err("the instance has no name".to_owned()),
         _ if fmu_type == Kind::ModelExchange as c_int => {
             let instance = Instance::new(&guid)?;
-            if instance.oddity() == Oddity::Broken(Fault::NeedsResources) {
+            if let Oddity::Broken(fault) = instance.oddity() {
                 // SAFETY: null or a C string, by FMI's contract.
-                Broken::find_resource(&unsafe { text(resources) })?;
+                Broken::visit_resources(fault, &unsafe { text(resources) })?;
             }
             Ok(instance)
         }
@@ -293,6 +293,7 @@ pub unsafe extern "C" fn fmi2GetString(
         let null = strict.is_some_and(|strict| strict.null_strings);
         run("fmi2GetString", c, |it| {
             for (&vr, value) in slice(vr, n)?.iter().zip(slice_mut(value, n)?) {
+                let null = null || it.oddity() == Oddity::Broken(Fault::NullStrings);
                 let text = it.get_string(vr)?.as_ptr();
                 *value = if null { std::ptr::null() } else { text };
             }
@@ -395,9 +396,11 @@ pub unsafe extern "C" fn fmi2SerializedFMUstateSize(
     size: *mut usize,
 ) -> Status {
     unsafe {
-        run("fmi2SerializedFMUstateSize", c, |_| {
+        run("fmi2SerializedFMUstateSize", c, |it| {
             let state = state.as_ref().ok_or("the state is a null pointer")?;
-            *size.as_mut().ok_or("there is no place for the size")? = state.to_bytes().len();
+            let huge = it.oddity() == Oddity::Broken(Fault::HugeState);
+            let true_size = state.to_bytes().len();
+            *size.as_mut().ok_or("there is no place for the size")? = if huge { 1 << 45 } else { true_size };
             Ok(())
         })
     }

@@ -81,7 +81,11 @@ impl Instance {
         };
         let start = start_values(&description);
         let dual = if description.directional { start.real.len() } else { 0 };
-        let nan = model.oddity() == Oddity::Broken(Fault::NanNominal);
+        let nominal = match model.oddity() {
+            Oddity::Broken(Fault::NanNominal) => Some(f64::NAN),
+            Oddity::Broken(Fault::InfiniteNominal) => Some(f64::INFINITY),
+            _ => None,
+        };
         let nominals = description.variables.iter().filter(|v| is_state(&description, v));
         Ok(Instance {
             oddity: model.oddity(),
@@ -92,7 +96,7 @@ impl Instance {
             stale: true,
             iterating: false,
             rights: rights(&description),
-            nominals: nominals.map(|v| if nan { f64::NAN } else { v.nominal.unwrap_or(1.0) }).collect(),
+            nominals: nominals.map(|v| nominal.or(v.nominal).unwrap_or(1.0)).collect(),
             dual: vec![Dual::default(); dual],
             strings: vec![CString::default(); start.string.len()],
             start,

@@ -1,7 +1,8 @@
-//! Random changes from a seed, and the loop that tries them for as long as it is asked to.
+//! Random changes from a seed, and the loop that tries as many as it is asked to.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::{Duration, Instant};
+use std::time::Instant;
+use tempfile::TempDir;
 
 /// Marsaglia's xorshift64*: the same seed, the same changes.
 pub struct Random(u64);
@@ -28,28 +29,37 @@ impl Random {
     }
 }
 
-/// Seconds for one target: few in the tests, more where `FMU_BUILD_FUZZ_SECONDS` asks for them.
-fn seconds() -> f64 {
-    std::env::var("FMU_BUILD_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(5.0)
+/// A whole number from the environment.
+fn asked(name: &str) -> Option<u64> {
+    std::env::var(name)
+        .ok()
+        .map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
 }
 
-/// Try `target` with one random number generator after the other. A panic is a finding: the number that leads to it is
-/// printed, and `FMU_BUILD_FUZZ_SEED` tries it alone.
-pub fn fuzz(name: &str, mut target: impl FnMut(&mut Random) -> bool) {
-    let only: Option<u64> = std::env::var("FMU_BUILD_FUZZ_SEED").ok().and_then(|text| text.parse().ok());
-    let (begin, limit) = (Instant::now(), Duration::from_secs_f64(seconds()));
-    let (mut tried, mut accepted) = (0u64, 0u64);
-    for seed in only.unwrap_or(0).. {
+/// In memory, where the system has such a folder: the targets that read files would otherwise wait for the disk.
+pub fn folder() -> TempDir {
+    TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap()
+}
+
+/// Try `target` with one random number generator after the other: `runs` of them, or as many as `FMU_BUILD_FUZZ_RUNS` asks for. A
+/// panic is a finding: the number that leads to it is printed, and `FMU_BUILD_FUZZ_SEED` tries it alone.
+pub fn fuzz(name: &str, runs: u64, mut target: impl FnMut(&mut Random) -> bool) {
+    let only = asked("FMU_BUILD_FUZZ_SEED");
+    let runs = asked("FMU_BUILD_FUZZ_RUNS").unwrap_or(runs);
+    let seeds = only.map_or(0..runs, |seed| seed..seed + 1);
+    let begin = Instant::now();
+    let mut accepted = 0u64;
+    for seed in seeds {
         match catch_unwind(AssertUnwindSafe(|| target(&mut Random::new(seed)))) {
             Ok(taken) => accepted += u64::from(taken),
             Err(_) => panic!("{name}: FMU_BUILD_FUZZ_SEED={seed} fails"),
         }
-        tried += 1;
-        if only.is_some() || begin.elapsed() >= limit {
-            break;
+        let tried = seed + 1;
+        if tried == runs || tried.is_multiple_of(500_000) {
+            let seconds = begin.elapsed().as_secs_f64();
+            println!("fuzz {name}: {tried} tried, {accepted} accepted, {seconds:.0} s");
         }
     }
-    println!("fuzz {name}: {tried} tried, {accepted} accepted, {:.0} s", begin.elapsed().as_secs_f64());
     // A harness that never gets past the first check would find nothing.
     assert!(only.is_some() || accepted > 0, "{name}: nothing was ever accepted");
 }

@@ -258,7 +258,7 @@ pub struct BenchArgs {
     /// Run at real-time priority (SCHED_FIFO), where the system allows it
     #[arg(long)]
     pub realtime: bool,
-    /// Say what the model itself does that real time forbids: files, waits, page faults, threads
+    /// Say what the model itself does that real time forbids: allocations, system calls, page faults, denormal numbers
     #[arg(long)]
     pub audit: bool,
     /// Input signals: a header `time,u1,u2`, then rows

@@ -18,7 +18,7 @@ use crate::options::Limits;
 use crate::progress::Progress;
 use crate::scratch::Scratch;
 use crate::system;
-use crate::worker::{Answer, Bench, Measured, Request, Simulate, Simulated, Studied, Study};
+use crate::worker::{Answer, Audit, Audited, Bench, Measured, Request, Simulate, Simulated, Studied, Study};
 use process::{Process, WorkerError};
 pub use protocol::Reporter;
 use std::path::PathBuf;
@@ -103,6 +103,13 @@ impl Lab {
     pub fn bench(&self, bench: Bench) -> Result<Measured, Error> {
         match self.ask("stepping", Request::Bench(Box::new(bench)))? {
             Answer::Bench(measured) => Ok(measured),
+            _ => Err(mismatch()),
+        }
+    }
+
+    pub fn audit(&self, audit: Audit) -> Result<Audited, Error> {
+        match self.ask("watching the model inside", Request::Audit(Box::new(audit)))? {
+            Answer::Audit(audited) => Ok(audited),
             _ => Err(mismatch()),
         }
     }

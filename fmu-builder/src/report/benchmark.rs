@@ -40,6 +40,16 @@ pub fn benchmark(found: &Benchmark) -> String {
     if let Some(allocations) = found.allocations {
         row("Requests for memory", grouped(allocations), "of the runtime, in 1000 steps".into());
     }
+    if let Some(audit) = &found.audit {
+        let steps = format!("of the model inside, in {} steps", grouped(audit.found.steps));
+        match audit.verdict.is_empty() {
+            true => row("Forbidden in real time", "nothing".into(), steps),
+            false => row("Forbidden in real time", audit.verdict.len().to_string(), audit.verdict.join("; ")),
+        }
+        if !audit.found.uncounted.is_empty() {
+            row("Not counted", String::new(), audit.found.uncounted.join("; "));
+        }
+    }
     row("Scheduler", found.scheduler.into(), found.warnings.join("; "));
     let weighed: Vec<(f64, f64)> = found.sorted.iter().map(|&time| (time, 1.0)).collect();
     let _ = write!(

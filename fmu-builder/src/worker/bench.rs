@@ -1,6 +1,5 @@
 //! Drive a finished Co-Simulation FMU through its C interface and time every step.
 
-use super::audit::{Conduct, audit};
 use super::load::load;
 use super::session::{Session, Signals, expect, said};
 use super::timing;
@@ -32,8 +31,6 @@ pub struct Bench {
     pub pace: bool,
     /// Ask for real-time priority.
     pub realtime: bool,
-    /// Look at what the model inside does that real time forbids.
-    pub audit: bool,
     /// Value reference of the FMU's count of requests for memory.
     pub allocations: Option<u32>,
 }
@@ -50,8 +47,6 @@ pub struct Measured {
     pub failed: Option<String>,
     /// Seconds of one evaluation of the model inside.
     pub evaluation_time: Option<f64>,
-    /// What its functions do, if that was asked for.
-    pub audit: Vec<Conduct>,
 }
 
 impl Bench {
@@ -120,16 +115,13 @@ impl Bench {
             });
         }
         drop(fmu); // the model inside may allow one instance only
-        if let Ok((time, audit)) = self.model_inside(reporter) {
-            measured.evaluation_time = Some(time).filter(|&time| time > 0.0);
-            measured.audit = audit;
-        }
+        measured.evaluation_time = self.evaluation_time(reporter).ok().filter(|&time| time > 0.0);
         Ok(measured)
     }
 
-    /// The model inside, by itself: seconds of an evaluation, and what its functions do.
-    fn model_inside(self, reporter: &mut Reporter) -> Result<(f64, Vec<Conduct>), String> {
-        let (entries, watched) = (self.plan.jacobian.rows.len(), self.audit);
+    /// Seconds of an evaluation of the model inside, by itself.
+    fn evaluation_time(self, reporter: &mut Reporter) -> Result<f64, String> {
+        let entries = self.plan.jacobian.rows.len();
         let root = self.root.join("resources").join(resources::INNER);
         let interface = Interface::inside(root, self.plan);
         let mut session = Session::open(&interface, &self.experiment, reporter)?;
@@ -139,8 +131,7 @@ impl Bench {
             least = least.min(timing::measure(&mut session, &interface, entries)?.0);
             std::thread::sleep(Duration::from_millis(50));
         }
-        let conduct = if watched { audit(&mut session, &interface) } else { Vec::new() };
-        Ok((least, conduct))
+        Ok(least)
     }
 }
 

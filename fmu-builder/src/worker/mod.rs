@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-pub use audit::Conduct;
+pub use audit::{Audit, Audited, Conduct, Trace, Traced, verdict};
 pub use bench::{Bench, Measured};
 pub use simulate::{Simulate, Simulated, quantiles};
 pub use study::{Declared, Sample, StructureFound, Studied, Study};
@@ -32,6 +32,9 @@ pub enum Request {
     /// One plan on several runs, one after the other: not for FMUs of which a process may have one instance only.
     SimulateAll(Vec<Simulate>),
     Bench(Box<Bench>),
+    Audit(Box<Audit>),
+    /// Trace another worker.
+    Trace(Trace),
 }
 
 impl Request {
@@ -42,6 +45,8 @@ impl Request {
             Request::Simulate(simulate) => simulate.interface.root.clone(),
             Request::SimulateAll(all) => all.first().map(|it| it.interface.root.clone()).unwrap_or_default(),
             Request::Bench(bench) => bench.root.join("resources").join(INNER),
+            Request::Audit(audit) => audit.interface.root.clone(),
+            Request::Trace(_) => PathBuf::new(),
         };
         inner.join("resources")
     }
@@ -53,6 +58,8 @@ pub enum Answer {
     Simulate(Simulated),
     SimulateAll(Vec<Simulated>),
     Bench(Measured),
+    Audit(Audited),
+    Trace(Vec<Traced>),
 }
 
 /// Answer and end, if this process was started as a worker: with the words `worker REQUEST`. A program that builds
@@ -82,6 +89,8 @@ pub fn serve(request: &Path) -> ExitCode {
                     .collect(),
             ),
             Request::Bench(bench) => Answer::Bench(bench.answer(reporter)?),
+            Request::Audit(audit) => Answer::Audit(audit.answer(reporter)?),
+            Request::Trace(trace) => Answer::Trace(trace.answer(reporter)?),
         })
     })
 }

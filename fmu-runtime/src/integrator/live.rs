@@ -45,7 +45,7 @@ pub struct Live {
     /// The model is in Event Mode because a discrete input or a parameter was set.
     pub(crate) in_event_mode: bool,
     /// A continuous input was set: an event indicator may have changed its sign.
-    pub(crate) inputs_changed: bool,
+    pub inputs_changed: bool,
     pub(crate) extrapolation: Extrapolation,
     pub steps: u64,
     pub events: u64,

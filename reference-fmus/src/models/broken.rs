@@ -6,6 +6,7 @@
 //! each of them does about it is the table in `docs/faults.md`.
 
 use crate::model::{Event, Model, Oddity, Values};
+use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// When the fault begins.
@@ -17,15 +18,24 @@ pub enum Fault {
     NanDerivative,
     InfiniteDerivative,
     NanIndicator,
+    InfiniteIndicator,
     NanState,
     InfiniteState,
     NanOutput,
+    InfiniteOutput,
     NanNominal,
+    InfiniteNominal,
     /// One more derivative than there are states.
     WritesBeyond,
     Prints,
+    /// Takes three blocks of memory at each evaluation, enlarges one, and gives them back.
+    Allocates,
     /// Takes memory at each evaluation and keeps it.
     Leaks,
+    /// Sleeps for some microseconds at each evaluation.
+    Sleeps,
+    /// Computes with numbers below 2.2e-308.
+    Denormals,
     /// Starts a thread at each of its first evaluations.
     Threads,
     /// Rounds upwards from then on.
@@ -35,34 +45,55 @@ pub enum Fault {
     Signals,
     /// Cannot be instantiated without its file in `resources`.
     NeedsResources,
+    /// Leaves a file in `resources` when it is instantiated.
+    WritesResources,
+    /// Writes a file in its working directory at each evaluation, and needs to find it there.
+    NeedsDirectory,
+    /// Says that a saved state takes 2^45 bytes.
+    HugeState,
+    /// Its strings are null pointers.
+    NullStrings,
     Exits,
     /// Unwinds out of its function, as a C++ exception does.
     Throws,
 }
 
 /// The names of all faults.
-pub const FAULTS: [(&str, Fault); 17] = [
+pub const FAULTS: [(&str, Fault); 27] = [
     ("nan-derivative", Fault::NanDerivative),
     ("infinite-derivative", Fault::InfiniteDerivative),
     ("nan-indicator", Fault::NanIndicator),
+    ("infinite-indicator", Fault::InfiniteIndicator),
     ("nan-state", Fault::NanState),
     ("infinite-state", Fault::InfiniteState),
     ("nan-output", Fault::NanOutput),
+    ("infinite-output", Fault::InfiniteOutput),
     ("nan-nominal", Fault::NanNominal),
+    ("infinite-nominal", Fault::InfiniteNominal),
     ("writes-beyond", Fault::WritesBeyond),
     ("prints", Fault::Prints),
+    ("allocates", Fault::Allocates),
     ("leaks", Fault::Leaks),
+    ("sleeps", Fault::Sleeps),
+    ("denormals", Fault::Denormals),
     ("threads", Fault::Threads),
     ("rounding", Fault::Rounding),
     ("locale", Fault::Locale),
     ("signals", Fault::Signals),
     ("needs-resources", Fault::NeedsResources),
+    ("writes-resources", Fault::WritesResources),
+    ("needs-directory", Fault::NeedsDirectory),
+    ("huge-state", Fault::HugeState),
+    ("null-strings", Fault::NullStrings),
     ("exits", Fault::Exits),
     ("throws", Fault::Throws),
 ];
 
 /// The file that [`Fault::NeedsResources`] needs, and its content.
 pub const RESOURCE: (&str, &str) = ("resources/needed.txt", "needed");
+
+/// What [`Fault::WritesResources`] and [`Fault::NeedsDirectory`] write.
+const WRITTEN: &str = "written-by-the-model.txt";
 
 static STARTED: AtomicU32 = AtomicU32::new(0);
 /// Threads that [`Fault::Threads`] starts.
@@ -78,15 +109,29 @@ impl Broken {
         FAULTS[self.index].1
     }
 
-    /// `Err` if the file that [`Fault::NeedsResources`] needs is not in the folder at this URI.
-    pub fn find_resource(uri: &str) -> Result<(), String> {
+    /// What the model does with its folder `resources`: `Err` if the file that it needs is not there.
+    pub fn visit_resources(fault: Fault, uri: &str) -> Result<(), String> {
         let folder = uri.trim_start_matches("file://").replace("%20", " ");
-        let name = RESOURCE.0.trim_start_matches("resources/");
-        let file = std::path::Path::new(&folder).join(name);
-        match std::fs::read_to_string(&file) {
-            Ok(content) if content == RESOURCE.1 => Ok(()),
-            _ => Err(format!("{} is missing", file.display())),
+        let folder = std::path::Path::new(&folder);
+        match fault {
+            Fault::NeedsResources => {
+                let file = folder.join(RESOURCE.0.trim_start_matches("resources/"));
+                match std::fs::read_to_string(&file) {
+                    Ok(content) if content == RESOURCE.1 => Ok(()),
+                    _ => Err(format!("{} is missing", file.display())),
+                }
+            }
+            Fault::WritesResources => {
+                std::fs::write(folder.join(WRITTEN), "written").map_err(|error| error.to_string())
+            }
+            _ => Ok(()),
         }
+    }
+
+    /// Write a file in the working directory and read it again.
+    fn visit_directory() -> Result<String, std::io::Error> {
+        std::fs::write(WRITTEN, "written")?;
+        std::fs::read_to_string(WRITTEN)
     }
 
     pub fn description(&self) -> String {
@@ -117,6 +162,17 @@ impl Model for Broken {
             Fault::InfiniteDerivative if broken => *dx = f64::INFINITY,
             Fault::NanOutput if broken => *y = f64::NAN,
             Fault::Prints if broken => println!("the model says something"),
+            Fault::InfiniteOutput if broken => *y = f64::INFINITY,
+            Fault::Allocates if broken => {
+                let blocks = [1, 2].map(|size| black_box(vec![*x; size]));
+                let mut grown: Vec<f64> = black_box(Vec::with_capacity(1));
+                grown.extend(black_box([*x; 100]));
+                *dx = -grown[99].max(blocks[0][0]);
+            }
+            Fault::Sleeps if broken => std::thread::sleep(std::time::Duration::from_micros(20)),
+            // A thousandth of a denormal number more or less is nothing.
+            Fault::Denormals if broken => *dx -= black_box(1e-310) * 1e-3,
+            Fault::NeedsDirectory if broken && Broken::visit_directory().is_err() => *dx = f64::NAN,
             Fault::Leaks if broken => drop(Box::leak(vec![*x; 100].into_boxed_slice())),
             Fault::Threads if broken && STARTED.fetch_add(1, Ordering::Relaxed) < MOST => {
                 drop(std::thread::spawn(|| {}));
@@ -129,6 +185,7 @@ impl Model for Broken {
     fn event_indicators(&self, v: &Values, z: &mut [f64]) {
         z[0] = match self.fault() {
             Fault::NanIndicator if v.time() >= TIME => f64::NAN,
+            Fault::InfiniteIndicator if v.time() >= TIME => f64::INFINITY,
             _ => 1.0 + v.real[1],
         };
     }

@@ -11,7 +11,7 @@ use super::model::{Equations, Host, INPUT};
 use super::{masked, plan};
 use crate::integrator::Integrator;
 use crate::model::{EventInfo, Model, StepInfo};
-use crate::plan::{Fallback, Method, Plan, Policy, Source, Watch};
+use crate::plan::{Fallback, JacobianSource, Method, Plan, Policy, Watch};
 
 const H: f64 = 2e-3;
 
@@ -292,7 +292,7 @@ fn random_plan(r: &mut Random, plant: &Plant) -> Plan {
     let directional = r.chance(30);
     let directed = |jacobian: &mut crate::plan::Jacobian| {
         if directional {
-            jacobian.source = Source::Directional;
+            jacobian.source = JacobianSource::Directional;
         }
     };
     directed(&mut made.jacobian);

@@ -114,7 +114,7 @@ fn masked(n: usize, method: Method, h: f64, policy: Policy, implicit: &[bool]) -
         rows: places.iter().map(|place| place.0).collect(),
         cols: places.iter().map(|place| place.1).collect(),
         policy,
-        source: Source::Differences,
+        source: JacobianSource::Differences,
         setup: colours.clone(),
         colours,
     };

@@ -230,7 +230,7 @@ fn small_defects_add_up() {
 #[test]
 fn a_directional_derivative_is_renewed_at_the_step_s_start() {
     let mut plan = watched(plan(1, Method::Lie, 1e-3, Policy::Watched), 1e-6);
-    plan.jacobian.source = crate::plan::Source::Directional;
+    plan.jacobian.source = crate::plan::JacobianSource::Directional;
     (plan.states.references, plan.states.derivative_references) = (vec![0], vec![0]);
     let mut integrator = start(plan, Valve);
     integrator.model.u = 3.0;
