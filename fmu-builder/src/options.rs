@@ -270,11 +270,12 @@ impl WatchMode {
 }
 
 /// Methods by the names of the command line; none of them: chosen.
-pub const METHODS: [(&str, Option<Method>); 8] = [
+pub const METHODS: [(&str, Option<Method>); 9] = [
     ("auto", None),
     ("lie", Some(Method::Lie)),
     ("lie2", Some(Method::Lie2)),
     ("ros2", Some(Method::Ros2)),
+    ("ros2l", Some(Method::Ros2l)),
     ("ros34pw2", Some(Method::Ros34pw2)),
     ("ro2", Some(Method::Ro2)),
     ("ros3p", Some(Method::Ros3p)),

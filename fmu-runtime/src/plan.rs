@@ -90,6 +90,8 @@ pub enum Method {
     Lie2,
     /// Verwer's Rosenbrock-W method of order 2.
     Ros2,
+    /// The same with the larger γ, for an old Jacobian.
+    Ros2l,
     /// ROS34PW2 of Rang and Angermann, of order 3.
     Ros34pw2,
     /// Rosenbrock methods that need the exact Jacobian: Becker's R02, ROS3P of Lang and Verwer, RODAS3.

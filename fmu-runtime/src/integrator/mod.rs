@@ -72,8 +72,11 @@ pub(crate) struct Workspace {
     pub x_stage: Vec<f64>,
     /// ∂f/∂t, for methods that need it.
     pub f_time: Vec<f64>,
-    /// The watch's defect.
+    /// The watch's defect, and what of it the step's result misses.
     pub e: Vec<f64>,
+    pub e_result: Vec<f64>,
+    /// The share of the higher order that the limiter left.
+    pub high: f64,
     /// Indicators at both ends of the interval that holds an event.
     pub z_before: Vec<f64>,
     pub z_after: Vec<f64>,
@@ -123,6 +126,8 @@ impl<M: Model> Integrator<M> {
             x_stage: vector(),
             f_time: vector(),
             e: vector(),
+            e_result: vector(),
+            high: 1.0,
             z_before: vec![0.0; indicators],
             z_after: vec![0.0; indicators],
             limit: plan.states.nominals.iter().map(|nominal| EXPLODED * nominal.max(1.0)).collect(),

@@ -238,6 +238,7 @@ impl<M: Model> Integrator<M> {
         work.estimate = estimate;
         let excess = estimate / plan.step.limit;
         let high = if excess > 1.0 { 1.0 / (excess * excess) } else { 1.0 };
+        work.high = high;
         let low_weights = tableau.low_weights.iter().chain(std::iter::repeat(&0.0));
         let mut first = true;
         for ((b, low), k) in tableau.weights.iter().zip(low_weights).zip(&work.k) {

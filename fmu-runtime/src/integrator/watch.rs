@@ -11,6 +11,16 @@
 //! entries are missing from it, or when parameters differ from those of the study. It costs a product and a solution. For linearly implicit Euler
 //! h A d = d - h f(x) makes it (I - h A)⁻¹ (h f(x + d) - d).
 //!
+//! That is what a step of first order misses. A W-method of order p makes up for A's error but for terms of order h^(p+1): the result misses about
+//!
+//! ```text
+//! c ((W⁻¹ - I)^(p-1) + (-q)^(p-1)) e,     W = I - γ h A,     q = |h (f(x + δ) - f(x) - A δ)| / |δ|, at most 1
+//! ```
+//!
+//! The first part is exact for ROS2 on x' = λx with A near λ (c: `Tableau::stale_share`): W⁻¹ - I = γ h A W⁻¹ is nearly nothing in slow modes and -1 in stiff ones. It
+//! tells nothing where A is much too small for the model; q, the part of a step by which A is wrong, does. On x' = λx it is at least half of what is missed, for every A = θλ from θ = 0 to 3.
+//! Where the limiter drew the step towards first order, e counts in that proportion.
+//!
 //! Steps add up: an A that is always wrong the same way misses little in each step and much in a second. So e is summed, with its sign, since A was taken; what
 //! is compared with the threshold is the largest element of that sum relative to the states' sizes. At rest nothing is added.
 //!
@@ -18,7 +28,7 @@
 //! entries were dropped and e is still beyond, that one step is done with the plan's fallback, which has them all.
 
 use super::step::{Renewal, bad_derivative};
-use super::{Integrator, usable};
+use super::{Integrator, Workspace, usable};
 use crate::fault::Fault;
 use crate::method::WatchPoint;
 use crate::model::Model;
@@ -84,7 +94,7 @@ impl<M: Model> Integrator<M> {
         Ok(())
     }
 
-    /// The largest sum of e since A was taken, relative to the states' sizes; infinite where f is no number or the model refuses to be evaluated.
+    /// The largest sum of what results missed since A was taken, relative to the states' sizes; infinite where f is no number or the model refuses to be evaluated.
     /// `renewed`: A was taken in this step.
     fn defect(&mut self, h: f64, end: f64, renewed: bool) -> Result<f64, Fault> {
         let Integrator { plan, model, live, work, tableau, solvers, .. } = self;
@@ -121,7 +131,24 @@ impl<M: Model> Integrator<M> {
                 work.e.iter_mut().for_each(|e| *e *= scale);
             }
         }
-        solver.factors[tableau.stages[last].factors].solve(&mut work.e);
+        let factors = &mut solver.factors[tableau.stages[last].factors];
+        let powers = tableau.order_with_any_matrix() - 1;
+        let off = if powers > 0 { wrongness(work, tableau.gamma(last)) } else { 1.0 };
+        factors.solve(&mut work.e);
+        if powers > 0 {
+            work.e_result.copy_from_slice(&work.e);
+            for _ in 0..powers {
+                work.x_stage.copy_from_slice(&work.e_result);
+                factors.solve(&mut work.e_result);
+                work.e_result.iter_mut().zip(&work.x_stage).for_each(|(e, before)| *e -= before);
+            }
+            // Both with the sign that they have in decaying modes.
+            let (share, limited) = (work.high * tableau.stale_share, (1.0 - work.high) / tableau.gamma(last));
+            let of_defect = share * (-off).powi(powers as i32) + limited;
+            for (e, result) in work.e.iter_mut().zip(&work.e_result) {
+                *e = share * result + of_defect * *e;
+            }
+        }
         let (mut largest, mut sound) = (0.0, true);
         let sums = plan.watch.is_some_and(|watch| watch.sums) && !renewed;
         let kept = f64::from(u8::from(sums));
@@ -136,4 +163,13 @@ impl<M: Model> Integrator<M> {
         }
         Ok(if sound { largest } else { f64::INFINITY })
     }
+}
+
+/// |h (f(x + δ) - f(x) - A δ)| / |δ|, at most 1, in the norm of the states' sizes. `e` holds γ times the defect, `x_stage` δ.
+fn wrongness(work: &Workspace, gamma: f64) -> f64 {
+    let norm = |v: &[f64]| {
+        v.iter().zip(&work.inverse_sizes).fold(0.0, |most, (v, inverse)| f64::max(most, v.abs() * inverse))
+    };
+    let (defect, step) = (norm(&work.e) / gamma, norm(&work.x_stage));
+    if defect < step { defect / step } else { 1.0 }
 }

@@ -19,7 +19,7 @@ pub struct Tableau {
     pub order: u32,
     /// The order holds for every A. Otherwise A must be the whole Jacobian, fresh in every step.
     pub any_matrix: bool,
-    /// The first one has γ = 1: it is a linearly implicit Euler step by itself, which is taken where later stages cannot be evaluated.
+    /// The first one is a step of first order by itself, with γ >= 1: it is taken where later stages cannot be evaluated.
     pub stages: Vec<Stage>,
     /// b: the step.
     pub weights: Vec<f64>,
@@ -30,6 +30,8 @@ pub struct Tableau {
     /// The distinct γ: one factorisation of I - γ h A each.
     pub gammas: Vec<f64>,
     pub watch: WatchPoint,
+    /// c: what a step misses because of A is about c (W⁻¹ - I)^(p-1) e, e the watch's defect and p the order that holds for every A.
+    pub stale_share: f64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +76,16 @@ impl Tableau {
         let Some(before) = stage.checked_sub(1).map(|before| &self.stages[before]) else { return false };
         let this = &self.stages[stage];
         before.is_at_start() && this.is_at_start() && (time_invariant || before.time == this.time)
+    }
+
+    /// The order that holds whatever A is.
+    pub fn order_with_any_matrix(&self) -> u32 {
+        if self.any_matrix { self.order } else { 1 }
+    }
+
+    /// Solutions that the watch takes in a step.
+    pub fn watch_solutions(&self) -> u32 {
+        self.order_with_any_matrix()
     }
 
     /// ∂f/∂t is needed, by a difference.

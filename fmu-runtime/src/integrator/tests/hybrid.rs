@@ -77,7 +77,7 @@ fn go<M: Model>(integrator: &mut Integrator<M>, length: f64) {
 }
 
 fn method() -> impl Strategy<Value = Method> {
-    prop::sample::select(vec![Method::Lie, Method::Lie2, Method::Ros2, Method::Ros34pw2])
+    prop::sample::select(vec![Method::Lie, Method::Lie2, Method::Ros2, Method::Ros2l, Method::Ros34pw2])
 }
 
 fn policy() -> impl Strategy<Value = Policy> {

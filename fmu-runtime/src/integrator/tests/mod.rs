@@ -4,6 +4,7 @@
 
 mod accuracy;
 mod adversary;
+mod becker;
 mod contact;
 mod details;
 mod events;

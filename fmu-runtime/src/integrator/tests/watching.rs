@@ -52,6 +52,46 @@ fn the_defect_is_what_the_matrix_misses() {
     assert!((integrator.live.plan_defect - e).abs() < 1e-12, "{} for {e}", integrator.live.plan_defect);
 }
 
+/// What the watch finds is what the result misses: on x' = λx with A = θλ the difference of a step with this A from one with A = λ. Near θ = 1 it is that difference (to first order in A's error; of
+/// lie2 within a factor of four), for θ from 0 to 3 and from slow to stiff at least half of it, a third for Euler.
+#[test]
+fn the_defect_is_what_the_result_misses() {
+    struct Decay(f64);
+    impl Equations for Decay {
+        fn start(&self) -> Vec<f64> {
+            vec![1.0]
+        }
+        fn derivatives(&self, _: f64, x: &[f64], _: f64, dx: &mut [f64]) {
+            dx[0] = self.0 * x[0];
+        }
+    }
+    for method in Method::ALL.into_iter().filter(|method| method.tableau().any_matrix) {
+        for z in [-0.01, -0.1, -1.0, -3.0, -10.0, -100.0] {
+            let h = 0.01;
+            let step = |theta: f64| {
+                let mut plan = watched(plan(1, method, h, Policy::Frozen), f64::MAX);
+                plan.watch = Some(Watch { threshold: 1e9, outside: 1e9, sums: true });
+                let mut integrator = start(plan, Decay(z / h));
+                integrator.live.jacobian[0] = theta * z / h;
+                integrator.live.factored_for = 0.0;
+                run(&mut integrator, 1);
+                (integrator.live.x[0], integrator.live.plan_defect)
+            };
+            let exact = step(1.0).0;
+            for theta in [0.0, 0.3, 0.7, 0.99, 1.5, 3.0] {
+                let (x, defect) = step(theta);
+                let missed = (exact - x).abs();
+                let least = if method == Method::Lie { 3.0 } else { 2.0 };
+                assert!(missed <= least * defect + 1e-14, "{method:?} {z} {theta}: {missed:e} {defect:e}");
+                let close = matches!(method, Method::Lie | Method::Ros2 | Method::Ros2l | Method::Ros34pw2);
+                if theta == 0.99 && close && z > -20.0 {
+                    assert!(defect <= 1.5 * missed, "{method:?} {z}: {missed:e} {defect:e}");
+                }
+            }
+        }
+    }
+}
+
 /// Frozen at rest and driven to where the model is ten times stiffer: the frozen plan is far off, the watched one does the step again with a new
 /// Jacobian and ends where a fresh one ends; quiet steps cost one evaluation.
 #[test]
