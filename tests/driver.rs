@@ -359,12 +359,19 @@ impl Fmu<'_> {
         assert!(state.is_null(), "a freed state must be NULL");
     }
 
-    pub fn serialize(&mut self, state: C) -> Vec<u8> {
+    /// `Err`: the status.
+    pub fn serialized_size(&mut self, state: C) -> Result<usize, i32> {
         let mut size = 0;
+        // SAFETY: a state of this instance.
+        let status = unsafe { (self.f.fmi2SerializedFMUstateSize)(self.c, state, &mut size) };
+        if status == OK { Ok(size) } else { Err(status) }
+    }
+
+    pub fn serialize(&mut self, state: C) -> Vec<u8> {
+        let size = self.serialized_size(state).unwrap();
+        let mut bytes = vec![0; size];
         // SAFETY: a state of this instance; the buffer has the size that was asked for.
         unsafe {
-            assert_eq!((self.f.fmi2SerializedFMUstateSize)(self.c, state, &mut size), OK);
-            let mut bytes = vec![0; size];
             assert_eq!((self.f.fmi2SerializeFMUstate)(self.c, state, bytes.as_mut_ptr(), size), OK);
             bytes
         }

@@ -7,8 +7,9 @@
  * Prints one line: allocations while instantiating, allocations and releases in STEPS steps of H, and the Real
  * with the given value reference at the end.
  *
- * malloc and its kin are replaced here, in the executable, so the runtime's calls come by. The model inside is
- * loaded with RTLD_DEEPBIND and keeps libc's own: what the model allocates is its own affair.
+ * malloc and its kin are replaced here, in the executable, so the calls of the runtime and of the model inside come by. With
+ * -DCLASH the host exports a function that some models are linked with: the model is then loaded with RTLD_DEEPBIND, and its malloc is
+ * libc's own.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -41,6 +42,11 @@ int posix_memalign(void **p, size_t align, size_t size)
     return *p ? 0 : ENOMEM;
 }
 void free(void *p) { releases += p != NULL; __libc_free(p); }
+
+#ifdef CLASH
+/* A host with a solver of its own. */
+void *CVodeCreate(int method) { (void)method; return NULL; }
+#endif
 
 static void logger(void *env, const char *name, int32_t status, const char *category, const char *format, ...)
 {

@@ -1,10 +1,11 @@
-//! Where `unsafe` stands, in what is shipped and in the tests: a list that a change has to touch.
+//! What the executable and the FMUs are made of: where `unsafe` stands, which packages under which licences, which Rust they need.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every file with unsafe code, and why it needs it.
-const FILES: [(&str, &str); 17] = [
+const FILES: [(&str, &str); 18] = [
+    ("fmu-builder/src/worker/audit/interpose.rs", "calls of malloc are counted, in a process of its own"),
     ("fmu-builder/src/worker/load.rs", "a foreign library is loaded, in a process of its own"),
     ("fmu-runtime/fmi2-types/src/callbacks.rs", "the C types of FMI"),
     ("fmu-runtime/src/ffi.rs", "the C functions that importers call"),
@@ -63,4 +64,95 @@ fn unsafe_code_stands_only_where_c_is_called() {
         assert!(lint.contains(package), "{package} is not named: {lint}");
         assert!(lint.contains(path) || lint.contains(&format!("{folder}/")), "{file} is not named: {lint}");
     }
+}
+
+/// The packages that are compiled for this system, as cargo names them.
+fn packages() -> Vec<serde_json::Value> {
+    let cargo = std::env::var("CARGO").unwrap_or("cargo".into());
+    let platform = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    let output = std::process::Command::new(cargo)
+        .args(["metadata", "--format-version", "1", "--locked", "--filter-platform", &platform])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let used: Vec<&serde_json::Value> =
+        found["resolve"]["nodes"].as_array().unwrap().iter().map(|node| &node["id"]).collect();
+    let all = found["packages"].as_array().unwrap().iter();
+    all.filter(|package| used.contains(&&package["id"])).cloned().collect()
+}
+
+/// The words in quotation marks of a list of deny.toml that begins with this line.
+fn listed(text: &str, begin: &str) -> Vec<String> {
+    let list = text.split_once(begin).unwrap_or_else(|| panic!("deny.toml has no {begin}")).1;
+    let list = list.split_once("\n]").unwrap().0;
+    let lines = list.lines().filter(|line| !line.trim_start().starts_with('#'));
+    lines.filter_map(|line| Some(line.split('"').nth(1)?.to_string())).collect()
+}
+
+/// Is a licence expression met by the accepted licences? `OR` binds less than `AND`; a slash is an old `OR`.
+fn is_accepted(expression: &str, accepted: &[String]) -> bool {
+    let expression = expression.replace('/', " OR ");
+    let parts = |text: &str, word: &str| -> Vec<String> {
+        let (mut depth, mut parts) = (0, vec![String::new()]);
+        for token in text.replace('(', " ( ").replace(')', " ) ").split_whitespace() {
+            depth += i32::from(token == "(") - i32::from(token == ")");
+            match token == word && depth == 0 {
+                true => parts.push(String::new()),
+                false => *parts.last_mut().unwrap() += &format!("{token} "),
+            }
+        }
+        parts.iter().map(|part| part.trim().to_string()).collect()
+    };
+    fn inner(text: &str, accepted: &[String], parts: &dyn Fn(&str, &str) -> Vec<String>) -> bool {
+        for (word, any) in [("OR", true), ("AND", false)] {
+            let parts_of = parts(text, word);
+            if parts_of.len() > 1 {
+                let mut met = parts_of.iter().map(|part| inner(part, accepted, parts));
+                return if any { met.any(|met| met) } else { met.all(|met| met) };
+            }
+        }
+        match text.strip_prefix("( ").and_then(|text| text.strip_suffix(" )")) {
+            Some(text) => inner(text, accepted, parts),
+            None => accepted.iter().any(|licence| licence == text),
+        }
+    }
+    inner(&expression, accepted, &parts)
+}
+
+/// What `cargo deny` checks, for those who do not have it: every licence is accepted, nothing that is banned is there, and
+/// only what is listed is there in two versions.
+#[cfg(target_os = "linux")]
+#[test]
+fn packages_are_those_that_are_accepted() {
+    let deny = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("deny.toml")).unwrap();
+    let accepted = listed(&deny, "\nallow = [");
+    let (banned, twice) = (listed(&deny, "\ndeny = ["), listed(&deny, "\nskip = ["));
+    assert!(is_accepted("(MIT OR GPL-3.0) AND Zlib", &accepted) && is_accepted("Foo/MIT", &accepted));
+    assert!(!is_accepted("MIT AND GPL-3.0", &accepted) && !is_accepted("GPL-3.0", &accepted));
+    let packages = packages();
+    assert!(packages.len() > 50, "{}", packages.len());
+    let mut names: Vec<&str> = Vec::new();
+    for package in &packages {
+        let name = package["name"].as_str().unwrap();
+        let licence = package["license"].as_str().unwrap_or("none");
+        let exempt = name == "cbindgen" && licence == "MPL-2.0";
+        assert!(exempt || is_accepted(licence, &accepted), "{name}: {licence}");
+        assert!(!banned.iter().any(|banned| banned == name), "{name} is banned");
+        names.push(name);
+    }
+    names.sort();
+    for pair in names.windows(2).filter(|pair| pair[0] == pair[1]) {
+        assert!(twice.iter().any(|listed| listed == pair[0]), "{} is there twice", pair[0]);
+    }
+}
+
+/// What is said of Rust's version is said once more where users read it.
+#[test]
+fn the_minimum_of_rust_is_one() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let minimum = env!("CARGO_PKG_RUST_VERSION");
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    assert!(readme.contains(&format!("Rust ({minimum} or newer)")), "README.md does not name Rust {minimum}");
 }

@@ -107,11 +107,26 @@ fn constant_entries_are_not_asked_for_again() {
 
 /// The C host, compiled against the header of the runtime's interface.
 fn host(folder: &Path) -> PathBuf {
-    let program = folder.join("host");
+    host_with(folder, "-DPLAIN")
+}
+
+/// Likewise, with one more definition.
+fn host_with(folder: &Path, definition: &str) -> PathBuf {
+    let program = folder.join(format!("host{definition}"));
     let header = Path::new(env!("FMU_RUNTIME_HEADER"));
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/host.c");
     let compiled = Command::new(std::env::var("CC").unwrap_or("cc".into()))
-        .args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-fno-builtin", "-rdynamic", "-o"])
+        .args([
+            "-std=gnu11",
+            "-O1",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-fno-builtin",
+            "-rdynamic",
+            definition,
+            "-o",
+        ])
         .arg(&program)
         .arg("-I")
         .arg(header.parent().unwrap())
@@ -142,6 +157,23 @@ fn drive(host: &Path, exported: &Exported, steps: usize, h: f64, name: &str) -> 
     let words: Vec<&str> = line.split_whitespace().collect();
     let count = |i: usize| words[i].parse().unwrap();
     (count(0), count(1), count(2), words[3].parse().unwrap())
+}
+
+/// The model's `malloc` is the host's, as with any library: what one allocates the other may free. Only where the host exports functions
+/// that models bring along, which the model would call in place of its own, is it bound apart (RTLD_DEEPBIND), `malloc` included.
+#[test]
+fn the_model_is_bound_apart_only_where_names_clash() {
+    let folder = TempDir::new().unwrap();
+    let exported = build("broken:allocates", "--step 10ms --stop 0.4 --method lie --mode explicit");
+    let steps = 100; // the model allocates from t = 0.5 on
+    let (_, allocations, releases, _) = drive(&host(folder.path()), &exported, steps, 0.01, "x");
+    // In each evaluation three blocks, one of them enlarged; fifty steps, and what the event at t = 0.5 takes.
+    let evaluations = allocations / 4;
+    assert!((50..60).contains(&evaluations), "{allocations}");
+    assert_eq!((allocations, releases), (4 * evaluations, 3 * evaluations));
+    let clashing = host_with(folder.path(), "-DCLASH");
+    let (_, allocations, releases, _) = drive(&clashing, &exported, steps, 0.01, "x");
+    assert_eq!((allocations, releases), (0, 0));
 }
 
 /// No allocation and no release in fmi2DoStep: state events, time events, a Jacobian that is refreshed, a

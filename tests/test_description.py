@@ -102,5 +102,6 @@ def test_what_is_written_is_valid(tmp_path):
             continue
         if not schema.validate(tree):
             faults.append(f"{given.name}: {schema.error_log[0].message}")
+    print(f"{len(pairs)} mutants, {accepted} accepted")
     assert accepted > len(pairs) / 10, f"only {accepted} of {len(pairs)} were accepted"
     assert not faults, f"{len(faults)} of {accepted} accepted:\n" + "\n".join(faults[:20])

@@ -6,6 +6,9 @@ mod util;
 
 /// Error and order of convergence against solutions that are known.
 mod accuracy;
+/// What the audit of `bench` counts.
+#[cfg(target_os = "linux")]
+mod audit;
 /// Models that break while they run: what the builder says, what the runtime does.
 #[cfg(target_os = "linux")]
 mod broken;
@@ -35,6 +38,9 @@ mod realtime;
 mod refusal;
 /// Repeated, interleaved, restored and reset runs are the same to the bit.
 mod repeatability;
+/// Instructions that grow with the input.
+#[cfg(target_os = "linux")]
+mod scaling;
 /// Ten million steps, ten thousand instances.
 mod soak;
 /// The study leaves no traces; buffers, numbers and columns are checked.

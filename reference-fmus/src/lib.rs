@@ -65,7 +65,8 @@ pub fn files(name: &str) -> Result<Export, Error> {
     let xml = reference.xml();
     let identifier = xml::Description::read(&xml).identifier;
     let mut files = vec![("modelDescription.xml".to_owned(), xml.into_bytes())];
-    if reference.model().oddity() == Oddity::Broken(broken::Fault::NeedsResources) {
+    use broken::Fault::{NeedsResources, WritesResources};
+    if let Oddity::Broken(NeedsResources | WritesResources) = reference.model().oddity() {
         let (path, content) = broken::RESOURCE;
         files.push((path.to_owned(), content.into()));
     }

@@ -55,7 +55,7 @@ pub struct BuildArgs {
     #[arg(long, value_name = "ERROR", allow_hyphen_values = true, help_heading = "The step")]
     pub tolerance: Option<String>,
 
-    /// Integration method: auto, lie (linearly implicit Euler), lie2, ros2, ros2l (order 2), ros34pw2 (order 3), ro2, ros3p, rodas3
+    /// auto, lie (Euler), lie2, ros2, ros2l (order 2), ros34pw2 (order 3), ro2, ros3p, rodas3 (fresh Jacobian)
     #[arg(long, value_name = "NAME", value_parser = one_of(&METHODS), hide_possible_values = true, help_heading = "The method")]
     pub method: Option<MethodChoice>,
     /// Implicit states: auto (the cheapest choice that is accurate), mixed, implicit (all), explicit (none)
@@ -185,7 +185,7 @@ pub struct LimitArgs {
     /// Most memory that the process with the FMU's code may take: 2GB
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub memory_limit: Option<String>,
-    /// Let the FMU's code write files anywhere
+    /// Let the FMU's code write files anywhere and use the network
     #[arg(long)]
     pub no_sandbox: bool,
     /// Runs at a time [default: as many as there are processors]
@@ -279,7 +279,7 @@ pub struct BenchArgs {
     /// Most memory that the process with the FMU's code may take: 2GB
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub memory_limit: Option<String>,
-    /// Let the FMU's code write files anywhere
+    /// Let the FMU's code write files anywhere and use the network
     #[arg(long)]
     pub no_sandbox: bool,
 }

@@ -158,12 +158,12 @@ pub fn limit_memory(bytes: Option<u64>) {
     }
 }
 
-/// From now on this process writes in `folders` only, and sends no signals to processes that it did not start.
+/// From now on this process writes in `folders` only, uses no network, and sends no signals to processes that it did not start.
 #[cfg(target_os = "linux")]
 pub fn write_only_in(folders: &[PathBuf]) -> Result<(), String> {
     use landlock::{
-        ABI, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError,
-        Scope, path_beneath_rules,
+        ABI, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr,
+        RulesetError, Scope, path_beneath_rules,
     };
     let write = AccessFs::from_write(ABI::V6);
     let devices =
@@ -172,6 +172,7 @@ pub fn write_only_in(folders: &[PathBuf]) -> Result<(), String> {
         Ruleset::default()
             .set_compatibility(CompatLevel::BestEffort)
             .handle_access(write)?
+            .handle_access(AccessNet::ConnectTcp | AccessNet::BindTcp)?
             .scope(Scope::Signal)?
             .create()?
             .add_rules(path_beneath_rules(devices, write))?

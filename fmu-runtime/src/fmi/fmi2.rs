@@ -70,6 +70,9 @@ unsafe extern "C" {
     fn free(memory: *mut c_void);
 }
 
+/// Bytes of a serialised state that are believed.
+const LARGEST_STATE: u64 = 4 << 30;
+
 /// Call a function where it is legal; otherwise, and where the library has none, the answer is `fmi2Error`.
 macro_rules! call {
     ($self:ident in $modes:ident . $function:ident ( $($argument:expr),* )) => {
@@ -390,8 +393,12 @@ impl Fmu2 {
         if !status.is_usable() {
             return Err(status);
         }
+        // The size is the FMU's word: 2^45 must be refused, not end the host. Some systems promise any amount of memory, and
+        // end the process that uses it.
+        if size as u64 > LARGEST_STATE {
+            return Err(Status::Error);
+        }
         let mut bytes = Vec::new();
-        // The size is the FMU's word: 2^45 must be refused, not end the host.
         bytes.try_reserve_exact(size).map_err(|_| Status::Error)?;
         bytes.resize(size, 0);
         let status = call!(self in ALIVE.serialize(saved.state, bytes.as_mut_ptr(), bytes.len()));

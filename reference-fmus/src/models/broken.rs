@@ -36,7 +36,7 @@ pub enum Fault {
     Sleeps,
     /// Computes with numbers below 2.2e-308.
     Denormals,
-    /// Starts a thread at each of its first evaluations.
+    /// Starts a thread at each evaluation, but not without end.
     Threads,
     /// Rounds upwards from then on.
     Rounding,
@@ -97,7 +97,7 @@ const WRITTEN: &str = "written-by-the-model.txt";
 
 static STARTED: AtomicU32 = AtomicU32::new(0);
 /// Threads that [`Fault::Threads`] starts.
-const MOST: u32 = 100;
+const MOST: u32 = 10_000;
 
 /// `index` into [`FAULTS`].
 pub struct Broken {
@@ -128,10 +128,11 @@ impl Broken {
         }
     }
 
-    /// Write a file in the working directory and read it again.
-    fn visit_directory() -> Result<String, std::io::Error> {
+    /// Write a file in the working directory, read it again, remove it.
+    fn visit_directory() -> Result<(), std::io::Error> {
         std::fs::write(WRITTEN, "written")?;
-        std::fs::read_to_string(WRITTEN)
+        std::fs::read_to_string(WRITTEN)?;
+        std::fs::remove_file(WRITTEN)
     }
 
     pub fn description(&self) -> String {

@@ -27,6 +27,15 @@ fn as_worker() {
             "slow" => std::thread::sleep(Duration::from_millis(300)),
             "print" => (0..4000).for_each(|_| println!("{}", "x".repeat(1000))),
             "outside" => fs::write("../outside.txt", "x").map_err(|e| e.to_string())?,
+            "connect" => {
+                let port = fs::read_to_string("/proc/self/net/tcp").map_err(|e| e.to_string())?;
+                let listening = port.lines().filter_map(|line| line.split_whitespace().nth(1));
+                let port = listening.filter_map(|local| local.strip_prefix("0100007F:")).find_map(|port| {
+                    let port = u16::from_str_radix(port, 16).ok()?;
+                    Some(std::net::TcpStream::connect(("127.0.0.1", port)).err()?.to_string())
+                });
+                return Err(port.unwrap_or("connected".into()));
+            }
             "signal" => {
                 let parent = std::os::unix::process::parent_id().to_string();
                 let killed = Command::new("kill").args(["-WINCH", &parent]).status();
@@ -76,6 +85,10 @@ fn nothing_outside_is_touched() {
         return;
     }
     let message = order("outside", 30.0, |_| {}).unwrap_err().to_string();
+    assert!(message.contains("Permission denied"), "{message}");
+    // The worker tries every listener of this machine; one of them is ours.
+    let _listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let message = order("connect", 30.0, |_| {}).unwrap_err().to_string();
     assert!(message.contains("Permission denied"), "{message}");
     assert_eq!(order("signal", 30.0, |_| {}).unwrap_err().to_string(), "false");
 }
