@@ -55,7 +55,7 @@ pub struct BuildArgs {
     #[arg(long, value_name = "ERROR", allow_hyphen_values = true, help_heading = "The step")]
     pub tolerance: Option<String>,
 
-    /// auto, lie (Euler), lie2, ros2, ros2l (order 2), ros34pw2 (order 3), ro2, ros3p, rodas3 (fresh Jacobian)
+    /// Method: auto, lie (Euler), lie2, ros2, ros2l (order 2), ros34pw2 (3); ro2, ros3p, rodas3 (fresh A)
     #[arg(long, value_name = "NAME", value_parser = one_of(&METHODS), hide_possible_values = true, help_heading = "The method")]
     pub method: Option<MethodChoice>,
     /// Implicit states: auto (the cheapest choice that is accurate), mixed, implicit (all), explicit (none)
