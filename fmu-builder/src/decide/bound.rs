@@ -34,7 +34,8 @@ impl WorstStep {
         let varying = plan.jacobian.policy.per_step(plan.jacobian.colours.len()) as f64 * per_colour;
         // Each piece may renew the whole Jacobian: the first of a simulation, those after events. One that need not may be done again.
         let watched = f64::from(u8::from(plan.jacobian.policy == Policy::Watched));
-        let attempt = f64::from(tableau.evaluations(plan.model.time_invariant));
+        let looks = u32::from(tableau.is_limited());
+        let attempt = f64::from(tableau.evaluations(plan.model.time_invariant) + looks);
         // Where entries were dropped, a piece may be done once more with all of them.
         let fallback =
             plan.fallback.as_ref().map(|fallback| fallback.jacobian.setup.len() as f64 * per_colour);

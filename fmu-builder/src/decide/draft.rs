@@ -125,6 +125,8 @@ impl Draft {
         let refactor = tableau.gammas.len() as u64 * self.operations.refactor;
         let evaluations = attempt - carried + fresh as f64 * self.per_colour;
         let operations = solves * self.operations.solve + if fresh > 0 { refactor } else { 0 };
+        // Where a higher order overshoots, its end is looked at.
+        let looks = f64::from(u8::from(tableau.is_limited()));
         // Done again: the Jacobian with all that varies, the factors, the stages.
         let again = |jacobian: &Jacobian, operations: lu::Operations| {
             let evaluations = attempt + jacobian.setup.len() as f64 * self.per_colour;
@@ -145,7 +147,9 @@ impl Draft {
             factor_nonzeros: self.elimination.cols.len() + self.elimination.outer.len(),
             evaluations_per_step: evaluations + renewals * more,
             operations_per_step: operations + (renewals * more_operations as f64) as u64,
-            evaluations_worst_step: evaluations + more + last,
+            evaluations_worst_step: evaluations
+                + looks
+                + [more, last].iter().filter(|&&again| again > 0.0).map(|again| again + looks).sum::<f64>(),
             operations_worst_step: operations + more_operations + last_operations,
         }
     }

@@ -13,7 +13,7 @@ use crate::options::{JacobianPolicy, Options, Partitioning};
 use crate::worker::Studied;
 
 const SUBSTEPS: [u32; 3] = [2, 4, 8];
-/// More steps must bring the error down to this part at least.
+/// More steps must bring the error down to this part at least of what fewer leave.
 const GAIN: f64 = 0.7;
 /// Above this many states a decision takes too long to be made again and again.
 const STATES: usize = 200;
@@ -27,14 +27,14 @@ pub fn decide_with_substeps(
     options: &Options,
     lab: &Lab,
 ) -> Result<Decision, Error> {
-    let mut decision = decide(interface, discretisation, studied, runs, options, lab)?;
+    let decision = decide(interface, discretisation, studied, runs, options, lab)?;
     let states = interface.state_names.len();
     if !is_free(options) || states == 0 || states > STATES {
         return Ok(decision);
     }
+    let mut best = decision;
     for substeps in SUBSTEPS {
-        let error = worst(&decision);
-        if error <= options.tolerance {
+        if worst(&best) <= options.tolerance {
             break;
         }
         let finer = Discretisation {
@@ -44,12 +44,11 @@ pub fn decide_with_substeps(
         };
         // What cannot be had with shorter steps is no reason to refuse what can be had with longer ones.
         let Ok(finer) = decide(interface, finer, studied, runs, options, lab) else { break };
-        if worst(&finer) > GAIN * error {
-            break;
+        if worst(&finer) <= GAIN * worst(&best) {
+            best = finer;
         }
-        decision = finer;
     }
-    Ok(decision)
+    Ok(best)
 }
 
 /// Nothing was asked for that an own choice of steps would contradict.

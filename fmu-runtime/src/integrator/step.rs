@@ -9,6 +9,7 @@ use crate::fault::Fault;
 use crate::jacobian::Which;
 use crate::model::Model;
 use crate::plan::Policy;
+use crate::status::Status;
 
 /// What of the Jacobian a step renews.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,10 +65,41 @@ impl<M: Model> Integrator<M> {
                 return Err(name_divergence(&work.f_start, &work.f, &work.x_new, &work.limit, end));
             }
         }
+        self.hand_over(end)?;
+        if self.overshoots() && !self.can_stand(end)? {
+            self.work.euler_only = true;
+            self.combine();
+            if !self.arrive() {
+                let work = &self.work;
+                return Err(name_divergence(&work.f_start, &work.f, &work.x_new, &work.limit, end));
+            }
+            self.hand_over(end)?;
+        }
+        Ok(renewed)
+    }
+
+    /// Hand the end of the step that is tried to the model.
+    fn hand_over(&mut self, end: f64) -> Result<(), Fault> {
         let Integrator { model, work, .. } = self;
         work.placed = false;
-        usable("fmi2SetContinuousStates", model.set_continuous_states(&work.x_new), end)?;
-        Ok(renewed)
+        usable("fmi2SetContinuousStates", model.set_continuous_states(&work.x_new), end)
+    }
+
+    /// The step is one of higher order whose embedded estimate is beyond the limit: after a jump of the inputs, say.
+    fn overshoots(&self) -> bool {
+        self.tableau.is_limited() && !self.work.euler_only && self.work.estimate > self.plan.step.limit
+    }
+
+    /// The model has numbers at the end of the step. Where a higher order overshoots, the next step would begin at a point without: then it is too late.
+    fn can_stand(&mut self, end: f64) -> Result<bool, Fault> {
+        let Integrator { model, live, work, .. } = self;
+        live.evaluations += 1;
+        let status = model.get_derivatives(&mut work.e);
+        if status == Status::Discard {
+            return Ok(false);
+        }
+        usable("fmi2GetDerivatives", status, end)?;
+        Ok(work.e.iter().fold(true, |sound, f| sound & f.is_finite()))
     }
 
     /// A later stage cannot be evaluated where it lies: the model has no numbers there, or refuses.

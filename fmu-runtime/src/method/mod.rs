@@ -88,6 +88,11 @@ impl Tableau {
         self.order_with_any_matrix()
     }
 
+    /// A step beyond the plan's limit is drawn towards one of lower order, and its end is looked at: one evaluation more.
+    pub fn is_limited(&self) -> bool {
+        !self.low_weights.is_empty()
+    }
+
     /// ∂f/∂t is needed, by a difference.
     pub fn needs_time_slope(&self, time_invariant: bool) -> bool {
         !time_invariant && self.stages.iter().any(|stage| stage.time_slope != 0.0)

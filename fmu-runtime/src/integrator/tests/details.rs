@@ -293,3 +293,29 @@ fn event_iteration_is_capped() {
     drop(integrator);
     assert_eq!(calls, 1 + limit, "one at initialisation");
 }
+
+/// x' = -0.8, and -2 below 0.7, with no numbers below 0. From 1 the explicit lie2 step of length 1 has stages at 1 and 0.6 and its two half steps end at
+/// 1 - 0.4 - 1 = -0.4, where the next step could not begin; the Euler step ends at 0.2. The embedded estimate is 0.6: the end is looked at.
+#[test]
+fn a_step_that_overshoots_ends_where_the_model_has_numbers() {
+    struct Edge;
+    impl Equations for Edge {
+        fn start(&self) -> Vec<f64> {
+            vec![1.0]
+        }
+        fn derivatives(&self, _: f64, x: &[f64], _: f64, dx: &mut [f64]) {
+            dx[0] = if x[0] < 0.0 {
+                f64::NAN
+            } else if x[0] < 0.7 {
+                -2.0
+            } else {
+                -0.8
+            };
+        }
+    }
+    let mut plan = explicit(1, Method::Lie2, 1.0);
+    plan.step.limit = 0.01;
+    let mut integrator = start(plan, Edge);
+    run(&mut integrator, 1);
+    assert!((integrator.live.x[0] - 0.2).abs() < 1e-12, "{:?}", integrator.live.x);
+}
