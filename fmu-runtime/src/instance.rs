@@ -1,6 +1,6 @@
 //! The co-simulation life cycle: every call of the importer, checked against FMI's state machine.
 //!
-//! [`CALLS`] says which call is legal in which phase. Illegal calls and unknown value references give
+//! `CALLS` says which call is legal in which phase. Illegal calls and unknown value references give
 //! `fmi2Error` and a message and change nothing.
 
 mod clock;
@@ -337,7 +337,7 @@ impl Instance {
         Status::Ok
     }
 
-    /// A communication step. Which points and lengths are accepted is said in [`clock`].
+    /// A communication step. Which points and lengths are accepted is said in `clock`.
     pub fn do_step(&mut self, time: f64, length: f64) -> Status {
         if let Some(status) = self.illegal(Call::DoStep) {
             return status;

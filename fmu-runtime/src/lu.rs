@@ -1,7 +1,7 @@
 //! Factor W = I - h A in a fixed order and solve W d = y: the numeric kernel of every step.
 //!
 //! The order, the fill and the dense cores come from the plan (`Elimination`); [`Factors::new`] turns
-//! them into a [`Schedule`] once, and [`Factors::refactor`] and [`Factors::solve`] then only
+//! them into a `Schedule` once, and [`Factors::refactor`] and [`Factors::solve`] then only
 //! execute it, as KLU's `refactor` does: no allocation, no search, and the same operations whatever
 //! the values are.
 //!

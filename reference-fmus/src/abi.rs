@@ -1,6 +1,6 @@
 //! The FMI 2.0 functions for Model Exchange, as C calls them.
 //!
-//! Every entry does the same: turn pointers into slices, call [`Instance`], and let [`run`] turn
+//! Every entry does the same: turn pointers into slices, call [`Instance`], and let `run` turn
 //! the outcome into a status, a log message and a panic-free return. What is legal when is
 //! decided in [`crate::instance`].
 //!

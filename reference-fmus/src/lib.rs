@@ -4,8 +4,10 @@
 //! take the FMI 2.0 functions of [`abi`]. A model description is the one place that states a
 //! model's variables; the library reads it back.
 //!
-//!     names ──► find("heat-rod:100") ──► Reference ──► files: modelDescription.xml (+ the caller's library) = FMU
-//!     fmi2Instantiate(guid) ──► Reference::by_guid ──► Instance (life cycle) ──► dyn Model (equations)
+//! ```text
+//! names ──► find("heat-rod:100") ──► Reference ──► files: modelDescription.xml (+ the caller's library) = FMU
+//! fmi2Instantiate(guid) ──► Reference::by_guid ──► Instance (life cycle) ──► dyn Model (equations)
+//! ```
 
 pub mod abi;
 pub mod dual;

@@ -3,8 +3,10 @@
 //! Recursive Newton-Euler (Luh, Walker & Paul, *On-line computational scheme for mechanical
 //! manipulators*, 1980), every vector in the frame of its link. Outwards, from the ground to the tip:
 //!
-//!     ω_k = Rᵀ (ω + v_k e_z),   α_k = Rᵀ (α + a_k e_z + ω × v_k e_z)
-//!     p̈_k = Rᵀ p̈ + α_k × o_k + ω_k × (ω_k × o_k)                            origin of frame k
+//! ```text
+//! ω_k = Rᵀ (ω + v_k e_z),   α_k = Rᵀ (α + a_k e_z + ω × v_k e_z)
+//! p̈_k = Rᵀ p̈ + α_k × o_k + ω_k × (ω_k × o_k)                            origin of frame k
+//! ```
 //!
 //! and inwards, from the tip to the ground: each joint carries the forces and moments that
 //! Newton and Euler ask for all bodies beyond it; its torque is their moment about its axis.

@@ -4,6 +4,7 @@
 //! from `start` to `target` in `duration`.
 
 use crate::generate::{self, Unknown, Variable};
+use crate::model::Values;
 
 pub const AXES: usize = 6;
 
@@ -43,6 +44,41 @@ impl Layout {
             reals: tau_gear + AXES,
         }
     }
+
+    /// Where the machine starts; `gears` are their stiffnesses, `weight` the torques that hold the arm at joint angles q.
+    pub fn equilibrium(
+        &self,
+        v: &Values,
+        gears: [f64; AXES],
+        weight: impl Fn(&[f64; AXES]) -> [f64; AXES],
+    ) -> Result<Equilibrium, &'static str> {
+        let stiffness = v.real[self.stiffness];
+        if v.real[self.duration] <= 0.0 || stiffness <= 0.0 || v.real[self.payload] < 0.0 {
+            return Err("duration and stiffness must be positive, payload not negative");
+        }
+        let mut q = [0.0; AXES];
+        q.copy_from_slice(&v.real[self.start..self.target]);
+        let (phi, mut hold) = (q, [0.0; AXES]);
+        // The motors stand at the start of the movement, the arm hangs below by weight/stiffness: a contraction, of factor
+        // |∂h/∂q|/c < 1e-2, so ten passes reach rounding.
+        for _ in 0..10 {
+            let weight = weight(&q);
+            for (k, c) in gears.iter().enumerate() {
+                hold[k] = weight[k] - v.real[self.tau_ext + k];
+                q[k] = phi[k] - hold[k] / (c * stiffness);
+            }
+        }
+        Ok(Equilibrium { q, phi, hold })
+    }
+}
+
+/// The gears carry the weight, the motors hold it, nothing moves.
+pub struct Equilibrium {
+    /// Angles of joints and motors.
+    pub q: [f64; AXES],
+    pub phi: [f64; AXES],
+    /// Torques of the gears.
+    pub hold: [f64; AXES],
 }
 
 /// Name, description, unit, unit of the derivative, nominal.

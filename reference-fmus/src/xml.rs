@@ -2,7 +2,7 @@
 //!
 //! The XML is the one place that states names, value references, roles and start values; the
 //! library takes them from it, so that the two cannot disagree. This reads only what `xml/*.xml`
-//! and [`crate::generate`] write: attributes in double quotes, five entities, no CDATA. It is no
+//! and `generate` write: attributes in double quotes, five entities, no CDATA. It is no
 //! XML parser.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

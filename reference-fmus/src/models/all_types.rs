@@ -1,12 +1,14 @@
 //! Every FMI type as input, output and parameter, and no continuous state.
 //!
-//!     y = gain u + offset                       at once: direct feedthrough
-//!     gain_squared = gain gain                  calculated parameter
-//!     y_sampled := u_sampled                    the rest only in Event Mode
-//!     y_integer := u_integer + step             (wrapping)
-//!     y_mode    := u_mode                       an enumeration: off, idle, running
-//!     y_boolean := u_boolean xor invert
-//!     y_string  := prefix + u_string            starts with non-ASCII characters
+//! ```text
+//! y = gain u + offset                       at once: direct feedthrough
+//! gain_squared = gain gain                  calculated parameter
+//! y_sampled := u_sampled                    the rest only in Event Mode
+//! y_integer := u_integer + step             (wrapping)
+//! y_mode    := u_mode                       an enumeration: off, idle, running
+//! y_boolean := u_boolean xor invert
+//! y_string  := prefix + u_string            starts with non-ASCII characters
+//! ```
 
 use crate::dual::Num;
 use crate::model::{Event, Model, Values, differentiable};

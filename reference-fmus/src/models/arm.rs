@@ -3,10 +3,12 @@
 //!
 //! Per axis, in arm-side units (angle of the motor φ, gear ratio n):
 //!
-//!     q' = v            M(q) v' = τ + τ_ext - h(q, v),   τ = c (φ - q) + d (w - v)       arm, see `rigid_body`
-//!     φ' = w            n² J w' = k n i - τ - n² B w - n F tanh(w/w₀)                    rotor and its friction
-//!     L i' = K_c (i_r - i) - R i - k n w                                                 armature, current P
-//!     i_r = (K_w e + x_w)/(k n),   x_w' = K_w/T_w e,   e = K_v (r - φ) + r' - w          speed PI, position P
+//! ```text
+//! q' = v            M(q) v' = τ + τ_ext - h(q, v),   τ = c (φ - q) + d (w - v)       arm, see `rigid_body`
+//! φ' = w            n² J w' = k n i - τ - n² B w - n F tanh(w/w₀)                    rotor and its friction
+//! L i' = K_c (i_r - i) - R i - k n w                                                 armature, current P
+//! i_r = (K_w e + x_w)/(k n),   x_w' = K_w/T_w e,   e = K_v (r - φ) + r' - w          speed PI, position P
+//! ```
 //!
 //! r(t) goes from `start` to `target` in `duration`, see `motion`; the grip holds a cube of mass `payload`.
 //!
@@ -20,7 +22,7 @@
 //! equilibrium; at rest φ = target and q hangs below it by the gears' deflection h(q)/c. Eigenvalues
 //! along the movement: -5396 … -7.9 per second, real parts all negative. The current controllers'
 //! are around -5300, where explicit Euler at 1 ms fails; the wrist's dampers reach -3255 and vary
-//! with the posture; oscillations stay below 320 rad/s. Where axes 4 and 6 align (q[5] = 0) the
+//! with the posture; oscillations stay below 320 rad/s. Where axes 4 and 6 align (q\[5\] = 0) the
 //! wrist's dampers would reach some -35,000; the movement keeps away from there.
 
 use crate::dual::Num;
@@ -28,7 +30,7 @@ use crate::linear::cholesky_solve;
 use crate::model::{Model, Values, differentiable};
 use crate::motion::{pace, progress};
 use crate::rigid_body::{Body, Chain, Link};
-use crate::six_axes::{AXES, Layout, Machine, Own, State};
+use crate::six_axes::{AXES, Equilibrium, Layout, Machine, Own, State};
 
 pub struct Arm;
 
@@ -197,23 +199,10 @@ impl Model for Arm {
         STATES
     }
 
-    /// Equilibrium: the gears carry the weight, the motors hold it, nothing moves.
     fn initialize(&self, v: &mut Values) -> Result<(), &'static str> {
-        if v.real[AT.duration] <= 0.0 || v.real[AT.stiffness] <= 0.0 || v.real[AT.payload] < 0.0 {
-            return Err("duration and stiffness must be positive, payload not negative");
-        }
-        let mut q = [0.0; AXES];
-        q.copy_from_slice(&v.real[AT.start..AT.target]);
-        let (phi, mut hold) = (q, [0.0; AXES]);
-        // The motors stand where they are told, the arm hangs below by weight/stiffness: a
-        // contraction, of factor |∂h/∂q|/c < 1e-3, so ten passes reach rounding.
-        for _ in 0..10 {
-            let weight = Chain::new(&LINKS, &q, v.real[AT.payload], &HELD).bias(&[0.0; AXES], G);
-            for (k, p) in DRIVES.iter().enumerate() {
-                hold[k] = weight[k] - v.real[AT.tau_ext + k];
-                q[k] = phi[k] - hold[k] / (p.c * v.real[AT.stiffness]);
-            }
-        }
+        let payload = v.real[AT.payload];
+        let weight = |q: &[f64; AXES]| Chain::new(&LINKS, q, payload, &HELD).bias(&[0.0; AXES], G);
+        let Equilibrium { q, phi, hold } = AT.equilibrium(v, DRIVES.each_ref().map(|p| p.c), weight)?;
         for (k, p) in DRIVES.iter().enumerate() {
             let (i, at) = (hold[k] / (p.k * p.n), 1 + k * PER_AXIS);
             // The current controller has no integrator: the speed controller's asks for more.

@@ -1,8 +1,10 @@
 //! A ball that falls, bounces and comes to rest: state events that crowd together.
 //!
-//!     h' = v,   v' = -g        while it flies
-//!     v := -e v                when h ≤ 0 and v < 0
-//!     h := 0, v := 0, at rest  when the speed after an impact is below v_min
+//! ```text
+//! h' = v,   v' = -g        while it flies
+//! v := -e v                when h ≤ 0 and v < 0
+//! h := 0, v := 0, at rest  when the speed after an impact is below v_min
+//! ```
 //!
 //! Exact from h(0) = h0, v(0) = 0: with V = √(2 g h0), impact number n (from 1) is at t_n = V/g
 //! (1 + 2 (e + e² + … + e^(n-1))) and leaves with speed eⁿ V. With the defaults V = 4.43, e =

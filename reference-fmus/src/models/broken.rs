@@ -1,6 +1,8 @@
 //! Models that break at t = 0.5: the same decay, each with one fault, picked by name as in `broken:nan-state`.
 //!
-//!     x' = -x,   y = x        until t = 0.5
+//! ```text
+//! x' = -x,   y = x        until t = 0.5
+//! ```
 //!
 //! A build whose studied run is longer meets the fault; one with a shorter run ships it, and the runtime meets it. What
 //! each of them does about it is the table in `docs/faults.md`.

@@ -1,6 +1,8 @@
 //! An instrument: a stiff oscillator that counts the calls made to it.
 //!
-//!     x' = v,   v' = u - k x - d v,   k = 1e6, d = 1e4
+//! ```text
+//! x' = v,   v' = u - k x - d v,   k = 1e6, d = 1e4
+//! ```
 //!
 //! Eigenvalues -101 and -9899. Its integer outputs count, per instance, the calls of eight
 //! functions (see `COUNTED`); reading them does not count. Exact at rest: x = u/k.

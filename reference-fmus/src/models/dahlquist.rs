@@ -1,6 +1,8 @@
 //! The linear test equation.
 //!
-//!     x' = -k x,   x(0) = x0
+//! ```text
+//! x' = -k x,   x(0) = x0
+//! ```
 //!
 //! Exact: x(t) = x0 exp(-k t). One implicit Euler step gives x0 / (1 + h k).
 //! Cellier & Kofman, *Continuous System Simulation*, chapter 2, section 2.4 (stability on x' = λ x).

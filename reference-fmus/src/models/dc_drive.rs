@@ -1,10 +1,12 @@
 //! A DC motor that drives a load through a stiff elastic gear.
 //!
-//!     L i'     = u - R i - k_m w_m                  armature
-//!     J_m w_m' = k_m i - T_gear/n                   rotor
-//!     φ'       = w_m/n - w_l                        twist, load side
-//!     J_l w_l' = T_gear - d_l w_l - T_load          load
-//!     T_gear   = c φ + d (w_m/n - w_l)
+//! ```text
+//! L i'     = u - R i - k_m w_m                  armature
+//! J_m w_m' = k_m i - T_gear/n                   rotor
+//! φ'       = w_m/n - w_l                        twist, load side
+//! J_l w_l' = T_gear - d_l w_l - T_load          load
+//! T_gear   = c φ + d (w_m/n - w_l)
+//! ```
 //!
 //! Inputs: voltage u, load torque T_load. Linear. With the defaults the eigenvalues are -9463 and
 //! -575 (gear), -418 (armature) and -44 (speed). Exact at rest: T_gear = d_l w_l + T_load, i =

@@ -1,12 +1,14 @@
 //! A car's drive line: engine, clutch, gearbox, propeller shaft, differential, drive shaft, wheel, tyre and vehicle.
 //!
-//!     J_e w_e' = T_engine - d_e w_e - T_c                      T_c = clutch T_cmax tanh((w_e - w_i)/w_0)
-//!     J_i w_i' = T_c - T_p/r                                   r: ratio of the engaged gear
-//!     φ_p'     = w_i/r - w_d                                   T_p = c_p φ_p + d_p φ_p'
-//!     J_d w_d' = T_p - T_s/r_d                                 r_d: ratio of the differential
-//!     φ_s'     = w_d/r_d - w_w                                 T_s = c_s φ_s + d_s φ_s'
-//!     J_w w_w' = T_s - R F - brake T_bmax tanh(w_w/w_1)        F = F_max tanh(k_x (R w_w - v)/√(v² + v_0²))
-//!     m v'     = F - c_air v |v|_0 - m g slope
+//! ```text
+//! J_e w_e' = T_engine - d_e w_e - T_c                      T_c = clutch T_cmax tanh((w_e - w_i)/w_0)
+//! J_i w_i' = T_c - T_p/r                                   r: ratio of the engaged gear
+//! φ_p'     = w_i/r - w_d                                   T_p = c_p φ_p + d_p φ_p'
+//! J_d w_d' = T_p - T_s/r_d                                 r_d: ratio of the differential
+//! φ_s'     = w_d/r_d - w_w                                 T_s = c_s φ_s + d_s φ_s'
+//! J_w w_w' = T_s - R F - brake T_bmax tanh(w_w/w_1)        F = F_max tanh(k_x (R w_w - v)/√(v² + v_0²))
+//! m v'     = F - c_air v |v|_0 - m g slope
+//! ```
 //!
 //! Inputs: engine torque, clutch (0 … 1), brake (0 … 1), slope, and the gear, an Integer that an event takes over. 7 states, all
 //! at rest at the start. Clutch, brake and tyre are regularised friction: eigenvalues near -20000 when they grip, and

@@ -1,7 +1,9 @@
 //! A cabinet of 48 cells, each kept warm by its own thermostat: 96 event indicators, several events a second.
 //!
-//!     C_i T_i' = P_i - k_1 (T_i - T_a)^1.25 - ε σ_A (T_i⁴ - T_a⁴) - G (2 T_i - T_(i-1) - T_(i+1)),   the ends against the ambient
-//!     P_i := P while T_i < T_set - w/2,   := 0 when T_i > T_set + w/2
+//! ```text
+//! C_i T_i' = P_i - k_1 (T_i - T_a)^1.25 - ε σ_A (T_i⁴ - T_a⁴) - G (2 T_i - T_(i-1) - T_(i+1)),   the ends against the ambient
+//! P_i := P while T_i < T_set - w/2,   := 0 when T_i > T_set + w/2
+//! ```
 //!
 //! No two cells have the same capacity, so they switch one by one. Natural convection and radiation make an evaluation cost two
 //! powers per cell, more than a microsecond. (T_i - T_a)^1.25 is smoothed and odd. Known answers: with

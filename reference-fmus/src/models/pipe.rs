@@ -1,9 +1,11 @@
 //! Hot gas flows through a pipe whose wall stores heat: 25 states, 20 of them stiff.
 //!
-//!     p m/(R T_B) ∂w_j/∂t              = - M/A_B ∂w_j/∂z,   j = 1, 2, 3                           (16)
-//!     p/T_B (m c_p/R - 1) ∂T_B/∂t      = - 1/A_B (M c_p ∂T_B/∂z + α l_B (T_B - T_C))              (17)
-//!     ρ c ∂T_C/∂t = λ ∂²T_C/∂z² + 1/A_C (α l_B (T_B - T_C)                                        (18)
-//!                                        - α_A l_C (T_C - T_A) - ε l_C σ (T_C⁴ - T_A⁴))
+//! ```text
+//! p m/(R T_B) ∂w_j/∂t              = - M/A_B ∂w_j/∂z,   j = 1, 2, 3                           (16)
+//! p/T_B (m c_p/R - 1) ∂T_B/∂t      = - 1/A_B (M c_p ∂T_B/∂z + α l_B (T_B - T_C))              (17)
+//! ρ c ∂T_C/∂t = λ ∂²T_C/∂z² + 1/A_C (α l_B (T_B - T_C)                                        (18)
+//!                                    - α_A l_C (T_C - T_A) - ε l_C σ (T_C⁴ - T_A⁴))
+//! ```
 //!
 //! *Extension of a sparsing approach*, (16)-(18), semi-discretized in five cells as there: upwind differences for the gas,
 //! central ones for the wall, whose ends are insulated. Mass flow M, pressure p and the inlet

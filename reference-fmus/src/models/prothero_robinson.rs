@@ -1,6 +1,8 @@
 //! Stiff relaxation onto a smooth curve; shows whether a method follows its forcing.
 //!
-//!     x' = L (x - g(t)) + g'(t),   g(t) = sin(w t),   L = -1e6
+//! ```text
+//! x' = L (x - g(t)) + g'(t),   g(t) = sin(w t),   L = -1e6
+//! ```
 //!
 //! Exact from x(0) = 0: x(t) = g(t), for every L.
 //! Prothero & Robinson, Math. Comp. 28 (1974).

@@ -1,8 +1,10 @@
 //! Two RC stages behind a voltage source E, an input.
 //!
-//!     E - V_B = R1 I_1      C1 V_B' = I_4      I_1 = I_4 + I_2
-//!     V_B - V_C = R2 I_2    C2 V_C' = I_5      I_2 = I_5 + I_3
-//!     V_C = R3 I_3
+//! ```text
+//! E - V_B = R1 I_1      C1 V_B' = I_4      I_1 = I_4 + I_2
+//! V_B - V_C = R2 I_2    C2 V_C' = I_5      I_2 = I_5 + I_3
+//! V_C = R3 I_3
+//! ```
 //!
 //! Gustafsson, *Realtime simulations with inline integration* (2021), (68)-(75), solved for the derivatives. It gives no values; here R1 = 10 Ω, R2
 //! = R3 = 1 kΩ, C1 = 10 µF, C2 = 1 mF, eigenvalues -10,101 and -1.99 per second. Exact: linear

@@ -3,22 +3,26 @@
 //!
 //! Per axis, in arm-side units (angle of the motor φ, gear ratio n):
 //!
-//!     q' = v            M(q) v' = τ + τ_ext - b v - h(q, v),   τ = c (φ - q) + d (w - v)      arm
-//!     φ' = w            J w' = k n i - τ - F tanh(w/w₀)                          rotor, bearing friction
-//!     L i' = u - R i - k n w                                                     armature
-//!     u' = (K_c (i_r - i_f) + x_i - u)/T_u,   x_i' = K_c/T_c (i_r - i_f)         inverter, current PI
-//!     i_f' = (i - i_f)/T_f                                                       current sensor
-//!     i_r' = ((K_w e + x_w)/(k n) - i_r)/T_r,   x_w' = K_w/T_w e                 speed PI and its filter
-//!     e = K_v (r - φ) + r_d - w_f,   w_f' = (w - w_f)/T_t                        position P, tacho
-//!     r' = r_d,   r_d' = ω² (s(t) - r) - 2 ω r_d                                 command filter
+//! ```text
+//! q' = v            M(q) v' = τ + τ_ext - b v - h(q, v),   τ = c (φ - q) + d (w - v)      arm
+//! φ' = w            J w' = k n i - τ - F tanh(w/w₀)                          rotor, bearing friction
+//! L i' = u - R i - k n w                                                     armature
+//! u' = (K_c (i_r - i_f) + x_i - u)/T_u,   x_i' = K_c/T_c (i_r - i_f)         inverter, current PI
+//! i_f' = (i - i_f)/T_f                                                       current sensor
+//! i_r' = ((K_w e + x_w)/(k n) - i_r)/T_r,   x_w' = K_w/T_w e                 speed PI and its filter
+//! e = K_v (r - φ) + r_d - w_f,   w_f' = (w - w_f)/T_t                        position P, tacho
+//! r' = r_d,   r_d' = ω² (s(t) - r) - 2 ω r_d                                 command filter
+//! ```
 //!
 //! s(t) goes from `start` to `target` in `duration` along 10 z³ - 15 z⁴ + 6 z⁵. The arm has point
 //! masses at elbow, wrist and tool and constant inertias D about the joints, so that exactly
 //!
-//!     M(q) = diag(D) + Σ m J(q)ᵀ J(q),   h = Σ m J(q)ᵀ (J̇ v + g e_z),   J = ∂(position of the mass)/∂q.
+//! ```text
+//! M(q) = diag(D) + Σ m J(q)ᵀ J(q),   h = Σ m J(q)ᵀ (J̇ v + g e_z),   J = ∂(position of the mass)/∂q.
+//! ```
 //!
 //! M is symmetric positive definite for every q: xᵀ M x = Σ D x² + Σ m |J x|² ≥ min(D) |x|² > 0.
-//! So a Cholesky factor exists. q[1] turns everything about the vertical and enters neither M nor
+//! So a Cholesky factor exists. q\[1\] turns everything about the vertical and enters neither M nor
 //! h.
 //!
 //! Schiela, *Sparsing in Real Time Simulation* (2002), 2.2.4 and chapter 6: Manutec r3, 78 states, one second at 1 ms, where explicit Euler
@@ -33,7 +37,7 @@ use crate::dual::Num;
 use crate::linear::{Matrix, Vector, add, cholesky_solve, cross};
 use crate::model::{Model, Values, differentiable};
 use crate::motion::progress;
-use crate::six_axes::{AXES, Layout, Machine, Own, State};
+use crate::six_axes::{AXES, Equilibrium, Layout, Machine, Own, State};
 
 pub struct Robot;
 
@@ -214,23 +218,10 @@ impl Model for Robot {
         STATES
     }
 
-    /// Equilibrium: the gears carry the weight, the motors hold it, nothing moves.
     fn initialize(&self, v: &mut Values) -> Result<(), &'static str> {
-        if v.real[AT.duration] <= 0.0 || v.real[AT.stiffness] <= 0.0 || v.real[AT.payload] < 0.0 {
-            return Err("duration and stiffness must be positive, payload not negative");
-        }
-        let mut q = [0.0; AXES];
-        q.copy_from_slice(&v.real[AT.start..AT.target]);
-        let (phi, mut hold) = (q, [0.0; AXES]);
-        // The motors stand where they are told, the arm hangs below by weight/stiffness: a
-        // contraction, of factor |∂h/∂q|/c < 1e-2, so ten passes reach rounding.
-        for _ in 0..10 {
-            let (_, weight) = arm(&q, &[0.0; AXES], v.real[AT.payload]);
-            for (k, p) in AXIS.iter().enumerate() {
-                hold[k] = weight[k] - v.real[AT.tau_ext + k];
-                q[k] = phi[k] - hold[k] / (p.c * v.real[AT.stiffness]);
-            }
-        }
+        let payload = v.real[AT.payload];
+        let weight = |q: &[f64; AXES]| arm(q, &[0.0; AXES], payload).1;
+        let Equilibrium { q, phi, hold } = AT.equilibrium(v, AXIS.each_ref().map(|p| p.c), weight)?;
         for (k, p) in AXIS.iter().enumerate() {
             let (i, at) = (hold[k] / (K * p.n), 1 + k * PER_AXIS);
             let (u, x_w, r) = (R * i, hold[k], phi[k]);

@@ -1,8 +1,10 @@
 //! A stiff plant under a sampled PI controller: time events and discrete states.
 //!
-//!     x1' = x2 - x1                      slow, eigenvalue -1
-//!     x2' = (u - x2) / tau               actuator, eigenvalue -1/tau = -1000
-//!     every Ts:  e = setpoint - x1,  I := I + Ki Ts e,  u := Kp e + I
+//! ```text
+//! x1' = x2 - x1                      slow, eigenvalue -1
+//! x2' = (u - x2) / tau               actuator, eigenvalue -1/tau = -1000
+//! every Ts:  e = setpoint - x1,  I := I + Ki Ts e,  u := Kp e + I
+//! ```
 //!
 //! The sample at the start counts. Exact: between samples the plant is linear with u held, so
 //! x1(t+s) = u + (x1 - u - c) exp(-s) + c exp(-s/tau), x2(t+s) = u + (x2 - u) exp(-s/tau), c =

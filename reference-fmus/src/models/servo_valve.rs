@@ -1,15 +1,17 @@
 //! A hydraulic servo valve moves a load with a double-acting cylinder: 8 states.
 //!
-//!     x_s'' = ω² (u - x_s) - 2 ζ ω x_s'                               spool, as a share of its stroke
-//!     p_A'  = E/(V_0 + A (s + y)) (Q_A - A v - k_l (p_A - p_B))       chambers, with leakage between them
-//!     p_B'  = E/(V_0 + A (s - y)) (Q_B + A v + k_l (p_A - p_B))
-//!     y'    = v
-//!     m v'  = A (p_A - p_B) - F_c tanh(v/v_0) - F_rod - F_end         piston
-//!     y_l'  = v_l
-//!     m_l v_l' = F_rod - F_load                                       load, on an elastic rod
-//!     F_rod = c (y - y_l) + d (v - v_l)
+//! ```text
+//! x_s'' = ω² (u - x_s) - 2 ζ ω x_s'                               spool, as a share of its stroke
+//! p_A'  = E/(V_0 + A (s + y)) (Q_A - A v - k_l (p_A - p_B))       chambers, with leakage between them
+//! p_B'  = E/(V_0 + A (s - y)) (Q_B + A v + k_l (p_A - p_B))
+//! y'    = v
+//! m v'  = A (p_A - p_B) - F_c tanh(v/v_0) - F_rod - F_end         piston
+//! y_l'  = v_l
+//! m_l v_l' = F_rod - F_load                                       load, on an elastic rod
+//! F_rod = c (y - y_l) + d (v - v_l)
 //!
-//!     Q_A = K (x⁺ √(p_S - p_A) - x⁻ √(p_A - p_T)),  Q_B the other way round
+//! Q_A = K (x⁺ √(p_S - p_A) - x⁻ √(p_A - p_T)),  Q_B the other way round
+//! ```
 //!
 //! with √ smoothed and odd: q/(q² + p_0²)^¼; x⁺ and x⁻ the smoothed positive and negative part of x_s, so that a closed valve leaks a
 //! little; F_end stiff springs at both ends of the stroke. Inputs: command u, load force, supply pressure. How strongly a pressure

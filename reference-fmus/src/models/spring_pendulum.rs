@@ -1,9 +1,11 @@
 //! A mass on a spring that swings: fast elongation, slow angle.
 //!
-//!     x' = y
-//!     y' = (l0 + x) φ² - k/m x + g cos θ
-//!     θ' = φ
-//!     φ' = -g/(l0 + x) sin θ - 2 y/(l0 + x) φ
+//! ```text
+//! x' = y
+//! y' = (l0 + x) φ² - k/m x + g cos θ
+//! θ' = φ
+//! φ' = -g/(l0 + x) sin θ - 2 y/(l0 + x) φ
+//! ```
 //!
 //! Gustafsson, *Realtime simulations with inline integration* (2021), (35)-(38), with its m = 3, l0 = 1, k = 35, g = 9.81 and start [1.5, 0, π/4, 0].
 //! No closed solution; the energy m/2 (y² + (l0+x)² φ²) + k/2 x² - m g (l0+x) cos θ is constant.

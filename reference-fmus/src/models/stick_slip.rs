@@ -1,9 +1,11 @@
 //! A mass on a moving belt, held by a spring: the belt drags it along (stick) until the spring
 //! tears it loose (slip).
 //!
-//!     x' = v
-//!     m v' = F(mode) - k x,  F = ±F_kinetic while v ≠ v_belt
-//!     v = v_belt, F = k x    while |k x| ≤ F_static
+//! ```text
+//! x' = v
+//! m v' = F(mode) - k x,  F = ±F_kinetic while v ≠ v_belt
+//! v = v_belt, F = k x    while |k x| ≤ F_static
+//! ```
 //!
 //! `mode`: -1 slower than the belt (F = +F_kinetic), 0 sticking, +1 faster (F = -F_kinetic).
 //! Coming to the belt's speed it tries to stick; a second pass of the event iteration decides
@@ -11,8 +13,10 @@
 //!
 //! Exact limit cycle, with ω = √(k/m) and θ = atan(ω (F_static - F_kinetic)/(k v_belt)):
 //!
-//!     slip    (2π - 2θ)/ω                             from x = F_static/k to (2 F_kinetic - F_static)/k
-//!     stick   2 (F_static - F_kinetic)/(k v_belt)     back again
+//! ```text
+//! slip    (2π - 2θ)/ω                             from x = F_static/k to (2 F_kinetic - F_static)/k
+//! stick   2 (F_static - F_kinetic)/(k v_belt)     back again
+//! ```
 //!
 //! Defaults: θ = 1.1071, slip 0.40689 s, stick 0.4 s, period 0.80689 s. Sticking from x = 0 it
 //! first comes loose at t = 0.4 s.

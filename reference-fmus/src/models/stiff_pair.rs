@@ -1,7 +1,9 @@
 //! An overdamped oscillator: two real eigenvalues, far apart.
 //!
-//!     m x'' + c x' + k x = 0,   x(0) = 1, x'(0) = 0,   m = 1, c = 1001, k = 1000
-//!     as x' = y, y' = -(c y + k x)/m
+//! ```text
+//! m x'' + c x' + k x = 0,   x(0) = 1, x'(0) = 0,   m = 1, c = 1001, k = 1000
+//! as x' = y, y' = -(c y + k x)/m
+//! ```
 //!
 //! Gustafsson, *Realtime simulations with inline integration* (2021), (39)-(40); the matrix printed below (40) has its last row's entries exchanged, the
 //! eigenvalues given there, -1 and -1000, belong to (39). Exact: x = (1000 exp(-t) - exp(-1000

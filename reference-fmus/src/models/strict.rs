@@ -1,9 +1,11 @@
 //! A ball with everything that an importer can do wrong: events of every kind, inputs and parameters of every type, saved
 //! states, directional derivatives. It holds its importer to FMI's state machine; see [`crate::strict`].
 //!
-//!     h' = v,   v' = u - g,   y = h + u
-//!     v := -e v        when h ≤ 0 and v < 0
-//!     ticks := ticks + count   every 0.05 s, if on
+//! ```text
+//! h' = v,   v' = u - g,   y = h + u
+//! v := -e v        when h ≤ 0 and v < 0
+//! ticks := ticks + count   every 0.05 s, if on
+//! ```
 
 use crate::dual::Num;
 use crate::model::{Event, Model, Oddity, Values, differentiable};

@@ -1,13 +1,15 @@
 //! A speed-controlled motor, an elastic shaft and a load, with dry friction on both sides: 6 states.
 //!
-//!     T_f w_f' = w_m - w_f                                       filtered speed
-//!     z'       = k_i (w_ref - w_f)                               integrating controller
-//!     u        = u_max tanh((k_p (w_ref - w_f) + z)/u_max)       its limited voltage
-//!     L i'     = u - R i - k_m w_m
-//!     J_m w_m' = k_m i - T_s - T_cm tanh(w_m/w_0)
-//!     φ'       = w_m - w_l
-//!     J_l w_l' = T_s - T_cl tanh(w_l/w_0) - T_load
-//!     T_s      = c φ (1 + (φ/φ_0)²) + d (w_m - w_l)              the shaft grows stiffer with its twist
+//! ```text
+//! T_f w_f' = w_m - w_f                                       filtered speed
+//! z'       = k_i (w_ref - w_f)                               integrating controller
+//! u        = u_max tanh((k_p (w_ref - w_f) + z)/u_max)       its limited voltage
+//! L i'     = u - R i - k_m w_m
+//! J_m w_m' = k_m i - T_s - T_cm tanh(w_m/w_0)
+//! φ'       = w_m - w_l
+//! J_l w_l' = T_s - T_cl tanh(w_l/w_0) - T_load
+//! T_s      = c φ (1 + (φ/φ_0)²) + d (w_m - w_l)              the shaft grows stiffer with its twist
+//! ```
 //!
 //! Inputs: w_ref, T_load. At standstill the friction is steepest (eigenvalue near -T_cm/(w_0 J_m) = -6000) and vanishes
 //! when the drive turns, the shaft is softest: a Jacobian taken at rest is the wrong one for everything else.

@@ -1,7 +1,9 @@
 //! Van der Pol's relaxation oscillation, in the scaling whose slow time is one second.
 //!
-//!     x' = v
-//!     v' = ((1 - x²) v - x) / eps,   eps = 0.1,   x(0) = 2, v(0) = 0
+//! ```text
+//! x' = v
+//! v' = ((1 - x²) v - x) / eps,   eps = 0.1,   x(0) = 2, v(0) = 0
+//! ```
 //!
 //! With y'' - µ (1 - y²) y' + y = 0, time divided by µ and eps = µ⁻². On the slow branches the
 //! fast eigenvalue is (1 - x²)/eps, down to -3/eps; during the jumps it is positive, up to 1/eps. A
