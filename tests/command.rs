@@ -212,7 +212,7 @@ fn inspect_tells_the_structure() {
     assert_eq!(found["nonzeros"], 148, "tridiagonal: 3 n - 2");
     assert_eq!(found["constant_nonzeros"], 148, "linear: nothing varies");
     assert_eq!((&found["blocks"], &found["largest_block"]), (&1.into(), &50.into()));
-    assert!(succeed(["inspect", input.to_str().unwrap()]).contains("50"));
+    assert!(succeed(["inspect", input.to_str().unwrap()]).contains("50 continuous states"));
     // A chain falls in two in its middle.
     assert_eq!(found["cut"]["parts"], serde_json::json!([25, 25]));
     assert_eq!(found["cut"]["names"], serde_json::json!(["T[25]", "T[26]"]));
