@@ -120,7 +120,7 @@ impl BuildArgs {
             rho: value(&self.rho, |text| quantity::parse_fraction(text, "a share"))?,
             watch: self.watch.unwrap_or_default(),
             run: self.run.run()?,
-            limits: self.run.limits.limits()?,
+            limits: self.run.limits()?,
             report: self.report.clone(),
             strict: self.strict,
             force: self.force,
@@ -159,6 +159,9 @@ pub struct RunArgs {
     pub range: Vec<String>,
     #[command(flatten)]
     pub limits: LimitArgs,
+    /// Runs at a time [default: as many as there are processors]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub jobs: Option<String>,
 }
 
 impl RunArgs {
@@ -174,6 +177,14 @@ impl RunArgs {
             ranges: ranges.map_err(Error::Request)?,
         })
     }
+
+    pub fn limits(&self) -> Result<Limits, Error> {
+        let jobs = |text: &str| {
+            let count = quantity::parse_count(text, "a number of jobs")?;
+            Ok(u32::try_from(count).unwrap_or(u32::MAX))
+        };
+        Ok(Limits { jobs: value(&self.jobs, jobs)?, ..self.limits.limits()? })
+    }
 }
 
 /// What the work itself may take.
@@ -188,23 +199,16 @@ pub struct LimitArgs {
     /// Let the FMU's code write files anywhere and use the network
     #[arg(long)]
     pub no_sandbox: bool,
-    /// Runs at a time [default: as many as there are processors]
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub jobs: Option<String>,
 }
 
 impl LimitArgs {
     pub fn limits(&self) -> Result<Limits, Error> {
-        let jobs = |text: &str| {
-            let count = quantity::parse_count(text, "a number of jobs")?;
-            Ok(u32::try_from(count).unwrap_or(u32::MAX))
-        };
         Ok(Limits {
             time: value(&self.time_limit, |text| quantity::parse_positive_time(text, "a time limit"))?
                 .unwrap_or(TIME_LIMIT),
             memory: value(&self.memory_limit, |text| quantity::parse_memory(text, "a memory limit"))?,
             sandbox: !self.no_sandbox,
-            jobs: value(&self.jobs, jobs)?,
+            jobs: None,
         })
     }
 }
@@ -234,7 +238,7 @@ impl InspectArgs {
             input: self.input.clone(),
             svg: self.svg.clone(),
             run: self.run.run()?,
-            limits: self.run.limits.limits()?,
+            limits: self.run.limits()?,
             progress: !self.quiet && !self.json,
         })
     }
@@ -273,25 +277,12 @@ pub struct BenchArgs {
     /// Print nothing but the answer and errors
     #[arg(long, short)]
     pub quiet: bool,
-    /// Longest time the FMU's own code may run [default: 60s]
-    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
-    pub time_limit: Option<String>,
-    /// Most memory that the process with the FMU's code may take: 2GB
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
-    pub memory_limit: Option<String>,
-    /// Let the FMU's code write files anywhere and use the network
-    #[arg(long)]
-    pub no_sandbox: bool,
+    #[command(flatten)]
+    pub limits: LimitArgs,
 }
 
 impl BenchArgs {
     pub fn options(&self) -> Result<BenchOptions, Error> {
-        let limits = LimitArgs {
-            time_limit: self.time_limit.clone(),
-            memory_limit: self.memory_limit.clone(),
-            no_sandbox: self.no_sandbox,
-            jobs: None,
-        };
         Ok(BenchOptions {
             fmu: self.fmu.clone(),
             steps: value(&self.steps, |text| quantity::parse_count(text, "a number of steps"))?,
@@ -301,7 +292,7 @@ impl BenchArgs {
             audit: self.audit,
             inputs: self.inputs.clone(),
             report: self.report.clone(),
-            limits: limits.limits()?,
+            limits: self.limits.limits()?,
             progress: !self.quiet && !self.json,
         })
     }

@@ -302,28 +302,29 @@ impl<'a> Problem<'a> {
 
     /// Incidence degree: next the column with the most conflicts among those placed.
     fn by_neighbours(&self, graph: &[Vec<u32>]) -> Vec<u32> {
-        let mut degree = vec![0; graph.len()];
-        let mut placed = vec![false; graph.len()];
-        let key = |degree: usize, j: u32| (degree, graph[j as usize].len(), Reverse(j));
-        let mut heap: BinaryHeap<_> = self.columns.iter().map(|&j| key(0, j)).collect();
-        let mut order = Vec::with_capacity(self.columns.len());
-        while let Some((at, _, Reverse(j))) = heap.pop() {
-            if placed[j as usize] || at != degree[j as usize] {
-                continue;
-            }
-            placed[j as usize] = true;
-            order.push(j);
-            for &k in graph[j as usize].iter().filter(|&&k| !placed[k as usize]) {
-                degree[k as usize] += 1;
-                heap.push(key(degree[k as usize], k));
-            }
-        }
-        order
+        self.largest_first(graph, |_, _| true)
     }
 
     /// Brélaz: next the column whose conflicts have the most colours.
     fn by_saturation(&self, graph: &[Vec<u32>]) -> Vec<u32> {
         let mut seen: Vec<Vec<u64>> = vec![Vec::new(); graph.len()];
+        self.largest_first(graph, |j, k| {
+            // The colour of a column that is placed no longer changes.
+            let own = &seen[j];
+            let free = own.iter().position(|&bits| bits != u64::MAX);
+            let colour = free.map_or(64 * own.len(), |w| 64 * w + own[w].trailing_ones() as usize);
+            let bits = &mut seen[k];
+            if bits.len() <= colour / 64 {
+                bits.resize(colour / 64 + 1, 0);
+            }
+            let is_new = bits[colour / 64] & 1 << (colour % 64) == 0;
+            bits[colour / 64] |= 1 << (colour % 64);
+            is_new
+        })
+    }
+
+    /// Next the column with the largest degree, then with the most conflicts. `raises(j, k)`: that j is placed adds one to k's degree.
+    fn largest_first(&self, graph: &[Vec<u32>], mut raises: impl FnMut(usize, usize) -> bool) -> Vec<u32> {
         let mut degree = vec![0; graph.len()];
         let mut placed = vec![false; graph.len()];
         let key = |degree: usize, j: u32| (degree, graph[j as usize].len(), Reverse(j));
@@ -335,16 +336,8 @@ impl<'a> Problem<'a> {
             }
             placed[j as usize] = true;
             order.push(j);
-            let own = &seen[j as usize];
-            let free = own.iter().position(|&bits| bits != u64::MAX);
-            let colour = free.map_or(64 * own.len(), |w| 64 * w + own[w].trailing_ones() as usize);
             for &k in graph[j as usize].iter().filter(|&&k| !placed[k as usize]) {
-                let bits = &mut seen[k as usize];
-                if bits.len() <= colour / 64 {
-                    bits.resize(colour / 64 + 1, 0);
-                }
-                if bits[colour / 64] & 1 << (colour % 64) == 0 {
-                    bits[colour / 64] |= 1 << (colour % 64);
+                if raises(j as usize, k as usize) {
                     degree[k as usize] += 1;
                     heap.push(key(degree[k as usize], k));
                 }
