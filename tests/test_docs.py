@@ -38,6 +38,15 @@ def test_files_that_are_named_exist(page):
         assert any(path.endswith("/" + name) for path in paths) or "NAME" in name, f"{page} names {name}"
 
 
+def test_folders_that_are_named_exist():
+    """`name/` in the drawing and in the text, up to the folders of an exported FMU."""
+    text = (ROOT / "docs" / "architecture.md").read_text().partition("## The exported FMU")[0]
+    folders = {part for path in SOURCES for part in path.relative_to(ROOT).parts[:-1]} | {path.name for path in (ROOT / "tests").iterdir()}
+    named = set(re.findall(r"(?<![\w/.-])(?:[\w-]+/)*([\w-]+)/(?=[\s`,;:)])", text)) - {"src"}
+    assert len(named) >= 12
+    assert sorted(named - folders - {"tests"}) == []
+
+
 def test_messages_are_those_of_the_code():
     code = " ".join(path.read_text() for path in SOURCES if path.suffix == ".rs")
     code = re.sub(r"\\\n\s*", "", code)  # a string that goes on in the next line

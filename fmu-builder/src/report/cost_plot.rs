@@ -10,14 +10,15 @@ const BOTTOM: f64 = 230.0;
 /// Errors below this are drawn at it: the accurate solution is not better.
 const LEAST: f64 = 1e-6;
 
-/// Both axes are logarithmic; `None` if fewer than two plans have an error.
+/// Both axes are logarithmic; `None` if there are no two plans with different errors or costs.
 pub fn error_against_cost(trials: &[Trial]) -> Option<String> {
     let points: Vec<(f64, f64, &Trial)> = trials
         .iter()
         .filter_map(|trial| Some((trial.evaluations_per_step, trial.error?.max(LEAST), trial)))
         .filter(|(cost, error, _)| *cost > 0.0 && error.is_finite())
         .collect();
-    if points.len() < 2 {
+    let first = points.first()?;
+    if points.iter().all(|point| (point.0, point.1) == (first.0, first.1)) {
         return None;
     }
     let range = |values: &mut dyn Iterator<Item = f64>| {
@@ -39,7 +40,7 @@ pub fn error_against_cost(trials: &[Trial]) -> Option<String> {
             y(error),
             LEFT - 6.0,
             y(error) + 4.0,
-            100.0 * error
+            percent(exponent)
         );
     }
     for cost in [1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0] {
@@ -83,4 +84,9 @@ pub fn error_against_cost(trials: &[Trial]) -> Option<String> {
     title_x(&mut out, BOTTOM, "evaluations of the model per internal step, on average");
     out.push_str("</svg>\n");
     Some(out)
+}
+
+/// 10^exponent in percent, as people write it: 100 times the power would be 0.00009999… for 1e-6.
+fn percent(exponent: i32) -> f64 {
+    format!("1e{}", exponent + 2).parse().unwrap_or(f64::NAN)
 }

@@ -284,6 +284,23 @@ fn nothing_to_draw_is_said() {
     assert!(!page.contains("<svg") && !page.contains("id=\"steps\""));
 }
 
+/// Powers of ten are written as such, whatever 100 x 1e-6 is in floating point; plans that are all the same are no drawing.
+#[test]
+fn errors_against_cost_have_readable_ticks() {
+    let of = |errors: [f64; 2]| {
+        let mut trials = decision().trials;
+        trials.truncate(2);
+        trials.iter_mut().zip(errors).for_each(|(trial, error)| trial.error = Some(error));
+        cost_plot::error_against_cost(&trials)
+    };
+    let picture = of([0.0, 0.002]).unwrap();
+    for tick in [">0.0001 %<", ">0.001 %<", ">0.01 %<", ">0.1 %<"] {
+        assert!(picture.contains(tick), "{tick} in {picture}");
+    }
+    assert_eq!(of([0.002, 0.002]), None);
+    assert_eq!(of([0.0, 1e-9]), None, "both better than the accurate solution");
+}
+
 #[test]
 fn numbers_are_readable() {
     for (value, text) in [
