@@ -18,9 +18,9 @@ pub const LOCK: &str = "lock";
 
 #[derive(Debug)]
 pub struct Scratch {
-    // Dropped in this order.
-    folder: TempDir,
+    // Dropped in this order: Windows removes no folder with an open file in it.
     _lock: File,
+    folder: TempDir,
     _entered: Entered,
 }
 
