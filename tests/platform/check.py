@@ -344,12 +344,14 @@ try:
     fmu_build.build(model, made, set={"nowhere": 1})
 except fmu_build.Refused as refused:
     assert "nowhere" in str(refused)
+table = fmu_build.certify(made, original=model, runs=2, workers=1)
+assert len(table) == 2 and not table.failed and 0 < table.worst["error"] < 0.1, table
 print("built", os.path.getsize(made), max(seen, default=0))
 """
 
 
 def module() -> None:
-    """The Windows wheel, imported by Python for Windows."""
+    """The Windows wheel, imported by Python for Windows; with FMPy's CVode, which certification needs."""
     script, platform = FOLDER / "win64" / "module.py", "win64"
     paths = [seen(platform, FOLDER / platform / PLACE / f"module{suffix}.fmu") for suffix in ("", "-rt")]
     content = f"import sys; sys.path.insert(0, {seen(platform, executable(platform).parents[1])!r})\n{MODULE}"

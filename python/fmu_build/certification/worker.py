@@ -10,7 +10,6 @@ import os
 import pickle
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from .drive import Archive, Task, drive, failed
@@ -37,12 +36,9 @@ class Worker:
             return failed(run, f"an FMU ended its process (exit code {code})", self.about[2].outputs)
 
     def _start(self) -> subprocess.Popen[bytes]:
-        # The package may be known to the caller only by its sys.path.
-        paths = [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH")]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", f"from {__name__} import serve; serve()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
-        )
+        # The package may be known to the caller only by its sys.path; not every Python looks at PYTHONPATH.
+        code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import serve; serve()"
+        self.process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self.process.stdin
         _send(self.process.stdin, self.about)
         return self.process
