@@ -200,6 +200,18 @@ fn a_temporary_folder_may_have_any_name() {
     assert_eq!(fs::read_dir(&odd).unwrap().count(), 1);
 }
 
+/// Nobody waits for a pipe to which nobody writes.
+#[test]
+fn a_pipe_is_no_fmu() {
+    let place = Place::new();
+    assert!(Command::new("mkfifo").arg(place.at("pipe.fmu")).status().unwrap().success());
+    for arguments in [&["pipe.fmu", "out.fmu"][..], &["inspect", "pipe.fmu"], &["bench", "pipe.fmu"]] {
+        let message = said(&place.run(arguments));
+        assert!(message.contains("is not a zip archive (it is a pipe or a device"), "{message}");
+    }
+    assert_eq!(place.names(), ["pipe.fmu"]);
+}
+
 /// A library outside the archive is not looked for.
 #[test]
 fn a_model_identifier_is_a_plain_name() {

@@ -271,9 +271,13 @@ fn unpack_within(fmu: &Path, into: &Path, limits: &Limits) -> Result<Unpacked, A
 }
 
 fn open(fmu: &Path) -> Result<ZipArchive<BufReader<File>>, ArchiveError> {
-    let mut file = File::open(fmu).map_err(io_error("open", fmu))?;
-    let about = file.metadata().map_err(io_error("open", fmu))?;
     let not_zip = |found: String| ArchiveError::NotZip { path: fmu.into(), found };
+    // Before it is opened: a pipe that nobody writes to would keep us waiting.
+    let about = fs::metadata(fmu).map_err(io_error("open", fmu))?;
+    if !about.is_file() && !about.is_dir() {
+        return Err(not_zip("it is a pipe or a device; copy its content to a file first".into()));
+    }
+    let mut file = File::open(fmu).map_err(io_error("open", fmu))?;
     if about.is_dir() {
         return Err(not_zip("it is a folder".into()));
     }
