@@ -239,6 +239,12 @@ impl Fmu<'_> {
         self.log.lock().unwrap().clone()
     }
 
+    /// With a tolerance too.
+    pub fn setup_with_tolerance(&mut self, start: f64, stop: f64, tolerance: f64) -> i32 {
+        // SAFETY: the instance is alive.
+        unsafe { (self.f.fmi2SetupExperiment)(self.c, 1, tolerance, start, 1, stop) }
+    }
+
     pub fn setup(&mut self, start: f64, stop: Option<f64>) -> i32 {
         let (defined, stop) = (stop.is_some() as i32, stop.unwrap_or(0.0));
         // SAFETY: the instance is alive.

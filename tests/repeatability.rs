@@ -127,11 +127,11 @@ fn a_serialised_state_moves_to_another_instance() {
     });
 }
 
-/// A state belongs to one build: with another step the same model's numbers mean something else.
+/// A state belongs to one build: with another step the same model's numbers, of which there are as many, mean something else.
 #[test]
 fn the_state_of_another_build_is_refused() {
     let [mut one, other] = ["0.1", "0.2"]
-        .map(|h| build("dahlquist", &format!("--mode implicit --step {h}")))
+        .map(|h| build("dahlquist", &format!("--method lie --mode implicit --step {h}")))
         .map(Box::new)
         .map(|exported| Box::leak(exported).start(0.0, &[]));
     let mut other = other;
@@ -165,6 +165,40 @@ fn a_saved_state_has_the_start_time() {
         fmu.steps(5.0, 0.1, 11);
         assert_eq!(fmu.try_step(6.1, 0.1), ERROR, "the stop time is 6");
     }
+}
+
+/// A state that was restored in another instance is the same state: saved again, it has the same bytes, tolerance and start time among them.
+#[test]
+fn a_restored_state_has_the_same_bytes() {
+    let exported = build("dahlquist", "--mode implicit --step 0.1");
+    let mut first = exported.instantiate();
+    assert_eq!(first.setup_with_tolerance(5.0, 6.0, 1e-3), OK);
+    let state = first.save(ptr::null_mut());
+    let bytes = first.serialize(state);
+    let mut second = exported.start(0.0, &[]);
+    second.steps(0.0, 0.1, 3);
+    let state = second.deserialize(&bytes).unwrap();
+    second.restore(state);
+    let again = second.save(ptr::null_mut());
+    assert!(second.serialize(again) == bytes);
+}
+
+/// A model that cannot save its state is not rehearsed with: it may answer with values of its last evaluation, whatever is set afterwards. It is called as often before the first step as
+/// one whose rehearsal is taken back, counters and all.
+#[test]
+fn no_rehearsal_without_saved_states() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let original = crate::util::example("counting", folder.path());
+    let calls = |with: &str| {
+        let (input, output) = (folder.path().join(format!("{with}.fmu")), folder.path().join("out.fmu"));
+        let attribute = |value: &str| format!("canGetAndSetFMUstate=\"{value}\"");
+        crate::util::edit_description(&original, &input, &attribute("true"), &attribute(with));
+        crate::util::build_file(&input, &output, "--step 10ms --mode implicit");
+        let exported = Exported::unpack(&output, tempfile::TempDir::new().unwrap());
+        let mut fmu = exported.start(0.0, &[]);
+        ["GetDerivatives", "SetContinuousStates", "SetTime"].map(|name| fmu.integer(name))
+    };
+    assert_eq!(calls("false"), calls("true"));
 }
 
 /// What was tried before the first step leaves no trace: not in an input that was given with a slope.

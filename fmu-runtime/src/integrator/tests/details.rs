@@ -319,3 +319,29 @@ fn a_step_that_overshoots_ends_where_the_model_has_numbers() {
     run(&mut integrator, 1);
     assert!((integrator.live.x[0] - 0.2).abs() < 1e-12, "{:?}", integrator.live.x);
 }
+
+/// A dense core keeps the scales that it was balanced with, and they decide about pivots: a restored run has them. x0' = -x0 + 200 g x1, x1' = -x1 - 200 x0 / g, with g = 1 at first, when the core is
+/// balanced, and 0.01 later: balanced there, W would have its rows swapped.
+#[test]
+fn a_restored_run_has_the_same_pivots() {
+    struct Turning;
+    impl Equations for Turning {
+        fn start(&self) -> Vec<f64> {
+            vec![1.0, 0.3]
+        }
+        fn derivatives(&self, t: f64, x: &[f64], _: f64, dx: &mut [f64]) {
+            let g = if t < 0.055 { 1.0 } else { 0.01 };
+            dx[0] = -x[0] + 200.0 * g * x[1];
+            dx[1] = -x[1] - 200.0 / g * x[0];
+        }
+    }
+    let mut integrator = start(plan(2, Method::Lie, 0.01, Policy::Every), Turning);
+    run(&mut integrator, 10);
+    let (live, x, t) = (integrator.live.clone(), integrator.model.x.clone(), integrator.model.t);
+    run(&mut integrator, 5);
+    let there = integrator.live.x.clone();
+    (integrator.live, integrator.model.x, integrator.model.t) = (live, x, t);
+    integrator.follow_live().unwrap();
+    run(&mut integrator, 5);
+    assert_eq!(integrator.live.x, there);
+}

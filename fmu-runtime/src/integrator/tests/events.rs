@@ -216,3 +216,80 @@ fn another_event_does_not_disarm_an_indicator() {
     run(&mut integrator, 1);
     assert!(integrator.model.equations.answered && integrator.model.equations.reacted);
 }
+
+/// Forty-eight cells with a thermostat each, as the reference model `many-indicators` has them: T' = (P - k (T - 290) - 0.02 (2 T - neighbours)) / C, 96 indicators, three colours. A step
+/// with an event evaluates the model no more than twenty times, whatever the method: before the event, in three to five trials, and after it with a renewed Jacobian.
+#[test]
+fn a_step_with_an_event_costs_few_evaluations() {
+    const CELLS: usize = 48;
+    struct Cabinet {
+        heats: [bool; CELLS],
+    }
+    impl Equations for Cabinet {
+        fn start(&self) -> Vec<f64> {
+            (0..CELLS).map(|i| 318.5 + 0.07 * ((i * 5) % CELLS) as f64).collect()
+        }
+        fn derivatives(&self, _: f64, x: &[f64], _: f64, dx: &mut [f64]) {
+            for i in 0..CELLS {
+                let left = if i == 0 { 290.0 } else { x[i - 1] };
+                let right = x.get(i + 1).copied().unwrap_or(290.0);
+                let over = x[i] - 290.0;
+                let loss =
+                    0.03 * over * (over * over + 0.01).powf(0.125) + 2e-10 * (x[i].powi(4) - 290f64.powi(4));
+                let heat = if self.heats[i] { 12.0 } else { 0.0 };
+                dx[i] = (heat - loss - 0.02 * (2.0 * x[i] - left - right))
+                    / (3.0 + 0.05 * (i * 7 % CELLS) as f64);
+            }
+        }
+        fn indicators(&self, _: f64, x: &[f64], z: &mut [f64]) {
+            for (i, x) in x.iter().enumerate() {
+                (z[2 * i], z[2 * i + 1]) = (x - 318.0, 322.0 - x);
+            }
+        }
+        fn event(&mut self, _: f64, x: &mut [f64], _: &mut EventInfo) {
+            for (heats, x) in self.heats.iter_mut().zip(x) {
+                *heats = if *x <= 318.0 { true } else { *heats && *x < 322.0 };
+            }
+        }
+    }
+    for method in [Method::Lie, Method::Lie2, Method::Ros2] {
+        let mut plan = plan(CELLS, method, 0.01, Policy::Watched);
+        let places: Vec<(u32, u32)> = (0..CELLS as u32)
+            .flat_map(|i| (i.saturating_sub(1)..(i + 2).min(CELLS as u32)).map(move |j| (i, j)))
+            .collect();
+        let of_colour = |k: u32| crate::plan::Colour {
+            columns: (0..CELLS as u32).filter(|j| j % 3 == k).collect(),
+            entries: (0..places.len() as u32).filter(|&e| places[e as usize].1 % 3 == k).collect(),
+            known: vec![],
+        };
+        plan.jacobian.setup = (0..3).map(of_colour).collect();
+        plan.jacobian.colours = plan.jacobian.setup.clone();
+        plan.elimination.entries = (0..places.len() as u32).collect();
+        plan.elimination.slots = places.iter().map(|(i, j)| i * CELLS as u32 + j).collect();
+        plan.jacobian.rows = places.iter().map(|place| place.0).collect();
+        plan.jacobian.cols = places.iter().map(|place| place.1).collect();
+        plan.watch = Some(crate::plan::Watch { threshold: 1e-2, outside: 1e-2, sums: true });
+        plan.model.time_invariant = true;
+        plan.states.nominals.fill(300.0);
+        plan.states.sizes.fill(300.0);
+        plan.events.indicators = 2 * CELLS as u32;
+        let mut it = start(plan, Cabinet { heats: [true; CELLS] });
+        let (mut most, mut readings, mut with_events) = (0, 0, 0);
+        for _ in 0..3000 {
+            let before = (it.model.evaluations, it.model.indicator_calls, it.live.events);
+            run(&mut it, 1);
+            if it.live.events > before.2 {
+                with_events += 1;
+                // Two events in one step are two steps' worth.
+                let events = (it.live.events - before.2) as usize;
+                most = most.max((it.model.evaluations - before.0).div_ceil(events));
+                readings = readings.max((it.model.indicator_calls - before.1).div_ceil(events));
+            }
+        }
+        println!(
+            "{method:?}: {with_events} steps with events, at most {most} evaluations and {readings} readings for one"
+        );
+        assert!(with_events > 50, "{with_events}");
+        assert!(most <= 20 && readings <= 12, "{method:?}: {most} evaluations, {readings} readings");
+    }
+}

@@ -64,6 +64,11 @@ fn an_output_s_derivative_follows_state_time_and_input() {
             let u = integrator.model.u;
             assert!((u - slope * 0.5).abs() < 1e-12, "the input is {u}");
             assert_eq!(y, [x, 2.0 * u + 3.0 * integrator.live.time + x]);
+            // An input that jumps now has not moved the state yet: f, which is k times the jump, is no derivative of the past.
+            integrator.model.u += 0.1;
+            integrator.live.inputs_changed = true;
+            integrator.slopes(&[0, 1], &mut found).unwrap();
+            assert!((found[0] - rate).abs() < 1e-6, "k {k}, stale {stale}: {} for {rate}", found[0]);
         }
     }
 }

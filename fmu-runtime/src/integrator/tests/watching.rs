@@ -318,3 +318,38 @@ fn an_event_is_located_with_the_matrix_of_its_step() {
     assert!((0.01..=0.01 + 1.0 / 1024.0).contains(&part), "{part}");
     assert_eq!(integrator.live.solver, 0, "only this step was the fallback's");
 }
+
+/// The matrix [[-1, 6], [-5, -30]] with its diagonal dropped: at h = 1 a step multiplies disturbances by 29/31, at h/2 by 2. Cut steps occur, so that the fallback is taken.
+#[test]
+fn a_plan_that_holds_at_h_only_gives_way_to_its_fallback() {
+    struct Pair;
+    impl Equations for Pair {
+        fn start(&self) -> Vec<f64> {
+            vec![1.0, 1.0]
+        }
+        fn derivatives(&self, _: f64, x: &[f64], _: f64, dx: &mut [f64]) {
+            dx[0] = -x[0] + 6.0 * x[1];
+            dx[1] = -5.0 * x[0] - 30.0 * x[1];
+        }
+    }
+    let whole = plan(2, Method::Lie, 1.0, Policy::Watched);
+    let mut plan = watched(whole.clone(), 1e9);
+    plan.jacobian.policy = Policy::Frozen;
+    (plan.jacobian.rows, plan.jacobian.cols) = (vec![0, 1], vec![1, 0]);
+    let colour = |column: u32, entry: u32| crate::plan::Colour {
+        columns: vec![column],
+        entries: vec![entry],
+        known: vec![],
+    };
+    plan.jacobian.setup = vec![colour(0, 1), colour(1, 0)];
+    plan.jacobian.colours = plan.jacobian.setup.clone();
+    (plan.elimination.entries, plan.elimination.slots) = (vec![0, 1], vec![1, 2]);
+    plan.fallback = Some(Fallback { jacobian: whole.jacobian, elimination: whole.elimination });
+    let mut integrator = start(plan, Pair);
+    assert_eq!(integrator.live.solver, 1);
+    for _ in 0..20 {
+        let division = integrator.divide(0.5);
+        integrator.advance(0.5, division).unwrap();
+    }
+    assert!(integrator.live.x.iter().all(|x| x.abs() < 1e-2), "{:?}", integrator.live.x);
+}
