@@ -1,6 +1,6 @@
 //! The price of a step: constant, counted in calls of the model, and free of allocations.
 
-use crate::driver::{Exported, Fmu};
+use crate::driver::{Exported, Fmu, OK};
 use crate::util::{build, succeed, summary};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -42,6 +42,57 @@ fn a_step_is_one_evaluation() {
     assert_eq!([time, states, derivatives], [1; 3]);
     assert_eq!([indicators, get, set, directional], [0; 4]);
     assert!(completed <= 1, "{completed} calls of fmi2CompletedIntegratorStep");
+}
+
+/// Evaluations of the model's equations in a step, with every output read after it as importers do, and what happens to the input before it.
+fn evaluations_with_outputs(options: &str, before: impl Fn(&mut Fmu, usize)) -> i32 {
+    let h = 1e-3;
+    let exported = build("counting", &format!("--step {h} --stop 1 {options}"));
+    let mut fmu = exported.start(0.0, &[]);
+    let read = |fmu: &mut Fmu, k: usize| {
+        before(fmu, k);
+        fmu.step(k as f64 * h, h);
+        fmu.real("x");
+        fmu.integer("Evaluations")
+    };
+    let counts: Vec<i32> = (0..60).map(|k| read(&mut fmu, k)).collect();
+    let steps: Vec<i32> = counts.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(steps[10..].iter().all(|&count| count == steps[10]), "{options}: {steps:?}");
+    steps[10]
+}
+
+/// No point is evaluated twice. Where neither time nor an input has changed, the evaluation that the outputs needed is the next step's first one: reading them costs nothing. A
+/// changed input makes one more due, and so does time where it matters (here: an input with a slope), since the model is then another one in the next step. What the builder claims
+/// is that without the outputs' own.
+#[test]
+fn no_point_is_evaluated_twice() {
+    for (options, own, in_time) in [
+        ("--method lie --mode implicit --jacobian frozen --watch off", 1, 1),
+        ("--method lie --mode implicit --jacobian watched", 1, 1),
+        ("--method lie2 --mode implicit --jacobian frozen", 2, 3),
+        ("--method lie2 --mode implicit --jacobian watched", 2, 3),
+        ("--method ros2 --mode implicit --jacobian frozen", 2, 2),
+        ("--method ros2 --mode implicit --jacobian every", 2, 2),
+        ("--method ros2l --mode implicit --jacobian watched", 2, 2),
+        ("--method ros34pw2 --mode implicit --jacobian frozen", 4, 4),
+    ] {
+        let held = evaluations_with_outputs(options, |_, _| {});
+        assert_eq!(held, own, "{options}: nothing changes");
+        let changed = evaluations_with_outputs(options, |fmu, k| {
+            assert_eq!(fmu.set_real("u", (k % 7) as f64), OK);
+        });
+        assert_eq!(changed, own + 1, "{options}: the input changes");
+        let sloped = evaluations_with_outputs(options, |fmu, k| {
+            assert_eq!(fmu.set_real("u", 0.1 * k as f64), OK);
+            assert_eq!(fmu.set_input_derivative("u", 1, 100.0), OK);
+        });
+        assert_eq!(sloped, in_time + 1, "{options}: the input has a slope");
+        let claimed =
+            summary("counting", &format!("--step 0.001 --stop 1 {options}"))["evaluations_per_step"]
+                .as_f64()
+                .unwrap();
+        assert!((f64::from(own)..=f64::from(own + 1)).contains(&claimed), "{options}: {claimed} claimed");
+    }
 }
 
 /// Initialisation rehearses the first step: the model is evaluated, but no step is completed, and the states are where

@@ -106,8 +106,6 @@ def test_the_certificate_is_true(build, model):
     allowed only with a warning. A tenth more, and 0.1 %, are the differences between two samplings of one curve."""
     if model == "all-types":
         pytest.skip("nothing moves in it; its values are compared in test_all_types and conformance.rs")
-    if model == "stiff-pendulum":
-        pytest.xfail("its lambda is a difference of states times 1e6: the builder's accurate solution is not accurate enough for it")
     original, exported, said = build(model)
     warned = any("more than the tolerance" in warning for warning in said["warnings"])
     assert said["error"] <= 0.01 or warned, said

@@ -32,6 +32,8 @@ mod inventory;
 /// Outputs all or none; nothing stays after failures and signals.
 #[cfg(unix)]
 mod leftovers;
+/// Second and third order with every matrix.
+mod orders;
 /// Constant cost: calls of the model and allocations in a step.
 mod realtime;
 /// Broken models and impossible requests: the exact message, exit code 1, nothing written.

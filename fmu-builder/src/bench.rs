@@ -13,7 +13,7 @@ use crate::report;
 use crate::scratch::Scratch;
 use crate::summary::{StepTime, count, warning_lines};
 use crate::system;
-use crate::worker::{Audit, Audited, Bench, verdict};
+use crate::worker::{Audit, Audited, Bench, Reading, verdict};
 use fmu_runtime::plan::{Plan, Quantity};
 use fmu_runtime::resources::{INNER, PLAN};
 use serde::Serialize;
@@ -23,6 +23,8 @@ pub struct Benchmark {
     pub model: String,
     pub steps: usize,
     pub step: f64,
+    /// Outputs that are read in every step; its time includes that.
+    pub outputs_read: usize,
     pub step_time_ns: StepTime,
     pub p99: f64,
     /// Which step was the slowest.
@@ -119,6 +121,8 @@ pub fn bench(options: &BenchOptions) -> Result<Benchmark, Error> {
             patience: AUDIT_PATIENCE.min(0.3 * limit),
         }
     });
+    let reading = if options.outputs { Reading::of(&description) } else { Reading::default() };
+    let outputs_read = reading.len();
     let measured = lab.bench(Bench {
         root,
         plan: plan.clone(),
@@ -127,6 +131,7 @@ pub fn bench(options: &BenchOptions) -> Result<Benchmark, Error> {
         patience: if options.steps.is_some() { 0.9 * limit } else { PATIENCE },
         pace: options.pace,
         realtime: options.realtime,
+        outputs: reading,
         allocations: plan
             .diagnostics
             .iter()
@@ -152,6 +157,7 @@ pub fn bench(options: &BenchOptions) -> Result<Benchmark, Error> {
         model: plan.model.name,
         steps: sorted.len(),
         step,
+        outputs_read,
         p99: sorted[(sorted.len() - 1) * 99 / 100] * 1e9,
         step_time_ns,
         worst_step,
@@ -194,7 +200,13 @@ impl Benchmark {
     pub fn text(&self) -> String {
         let duration = |ns: f64| format_duration(ns * 1e-9);
         let mut lines = vec![
-            format!("{}: {} steps of {}", self.model, self.steps, format_duration(self.step)),
+            format!(
+                "{}: {} steps of {}, {} read after each",
+                self.model,
+                self.steps,
+                format_duration(self.step),
+                count(self.outputs_read, "output")
+            ),
             format!(
                 "  median {}, 99 % below {}, 99.9 % below {}, longest {} (step {})",
                 duration(self.step_time_ns.p50),

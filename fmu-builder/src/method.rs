@@ -174,6 +174,29 @@ pub mod tests {
         }
     }
 
+    /// How stale an A each method bears: with A = θJ the step stays stable for every z = hJ <= 0 from a border on, 1/2 for `lie`, 2/3 for `lie2`, (2 + √2)/4 = 0.854 and (2 - √2)/4 = 0.146
+    /// for ROS2 with its two γ, and 0.614 for ROS34PW2.
+    #[test]
+    fn how_stale_a_matrix_each_step_bears() {
+        let borders = [
+            (Method::Lie, 0.5),
+            (Method::Lie2, 2.0 / 3.0),
+            (Method::Ros2, 0.8536),
+            (Method::Ros2l, 0.1464),
+            (Method::Ros34pw2, 0.6142),
+        ];
+        for (method, border) in borders {
+            let stable = |theta: f64| {
+                (-300..700).all(|k| {
+                    let z = -10f64.powf(f64::from(k) / 100.0);
+                    let (j, a) = (mat(&[&[z]]), mat(&[&[theta * z]]));
+                    Step::new(method, 1.0).map(j.as_ref(), a.as_ref()).unwrap()[(0, 0)].abs() <= 1.0 + 1e-9
+                })
+            };
+            assert!(stable(border + 0.002) && !stable(border - 0.002), "{method:?}");
+        }
+    }
+
     /// A W-method keeps its order for any A: with A = 0 a step of order p agrees with e^(hJ) to O(h^(p+1)).
     #[test]
     fn any_matrix_keeps_the_order() {

@@ -168,6 +168,8 @@ pub struct BenchOptions {
     pub realtime: bool,
     /// Look at what the model inside does that real time forbids.
     pub audit: bool,
+    /// Read the outputs in every step, as importers do.
+    pub outputs: bool,
     pub inputs: Option<PathBuf>,
     /// Where to write a page with the figures.
     pub report: Option<PathBuf>,
@@ -184,6 +186,7 @@ impl BenchOptions {
             pace: false,
             realtime: false,
             audit: false,
+            outputs: true,
             inputs: None,
             report: None,
             limits: Limits::default(),

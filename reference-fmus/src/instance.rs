@@ -120,8 +120,9 @@ impl Instance {
         match self.oddity {
             Oddity::Counts => {
                 let name = function.trim_start_matches("fmi2");
-                if let Some(at) = COUNTED.iter().position(|counted| *counted == name) {
-                    self.v.integer[at] += 1;
+                let at = COUNTED.iter().position(|counted| *counted == name);
+                if let Some(count) = at.and_then(|at| self.v.integer.get_mut(at)) {
+                    *count += 1;
                 }
             }
             // Unlike println!, no panic if nobody listens.
@@ -411,6 +412,9 @@ impl Instance {
             }
             self.model.evaluate(&mut self.v);
             self.stale = false;
+            if self.oddity == Oddity::Counts {
+                self.observe("Evaluations");
+            }
         }
         Ok(())
     }

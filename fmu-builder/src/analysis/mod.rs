@@ -52,6 +52,8 @@ pub mod step_advice;
 pub mod verdict;
 
 #[cfg(test)]
+mod cellier;
+#[cfg(test)]
 mod pipe;
 
 pub use mask::Mask;

@@ -108,6 +108,22 @@ mod tests {
         assert!((advice.stiffness - 10.0).abs() < 1e-9);
     }
 
+    /// Cellier and Kofman, H2.1: eigenvalues -1, -2, -5 and -4 ± 3i; FE is marginally stable at h = 8/25 = 0.32 s.
+    #[test]
+    fn marginal_stability_of_the_homework() {
+        let j = mat(&[
+            &[1250.0, -25113.0, -60050.0, -42647.0, -23999.0],
+            &[500.0, -10068.0, -24057.0, -17092.0, -9613.0],
+            &[250.0, -5060.0, -12079.0, -8586.0, -4826.0],
+            &[-750.0, 15101.0, 36086.0, 25637.0, 14420.0],
+            &[250.0, -4963.0, -11896.0, -8438.0, -4756.0],
+        ]);
+        let advice = advise(&[j], 0.1).unwrap();
+        assert!((advice.explicit_limit - 0.32).abs() < 1e-6, "{}", advice.explicit_limit);
+        let mode = advice.limited_by.unwrap().lambda;
+        assert!((mode.re + 4.0).abs() < 1e-5 && (mode.im.abs() - 3.0).abs() < 1e-5, "{mode}");
+    }
+
     /// A damped oscillator at the limit really has |1 + hλ| = 1.
     #[test]
     fn explicit_limit_of_an_oscillator() {

@@ -265,6 +265,9 @@ pub struct BenchArgs {
     /// Say what the model itself does that real time forbids: allocations, system calls, page faults, denormal numbers
     #[arg(long)]
     pub audit: bool,
+    /// Do not read the outputs after each step
+    #[arg(long)]
+    pub no_outputs: bool,
     /// Input signals: a header `time,u1,u2`, then rows
     #[arg(long, value_name = "FILE.csv")]
     pub inputs: Option<PathBuf>,
@@ -290,6 +293,7 @@ impl BenchArgs {
             pace: self.pace,
             realtime: self.realtime,
             audit: self.audit,
+            outputs: !self.no_outputs,
             inputs: self.inputs.clone(),
             report: self.report.clone(),
             limits: self.limits.limits()?,

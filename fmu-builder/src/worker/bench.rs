@@ -11,6 +11,7 @@ use fmu_runtime::fmi::{Fmu2, Instantiation, Kind, Log};
 use fmu_runtime::plan::Plan;
 use fmu_runtime::platform;
 use fmu_runtime::resources;
+use model_description::{Causality, Kind as VariableKind, ModelDescription};
 use serde::{Deserialize, Serialize};
 use std::ffi::CString;
 use std::path::PathBuf;
@@ -31,6 +32,8 @@ pub struct Bench {
     pub pace: bool,
     /// Ask for real-time priority.
     pub realtime: bool,
+    /// What is read after every step.
+    pub outputs: Reading,
     /// Value reference of the FMU's count of requests for memory.
     pub allocations: Option<u32>,
 }
@@ -47,6 +50,61 @@ pub struct Measured {
     pub failed: Option<String>,
     /// Seconds of one evaluation of the model inside.
     pub evaluation_time: Option<f64>,
+}
+
+/// Value references of the outputs, by type.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Reading {
+    real: Vec<u32>,
+    integer: Vec<u32>,
+    boolean: Vec<u32>,
+    text: Vec<u32>,
+}
+
+impl Reading {
+    pub fn of(description: &ModelDescription) -> Reading {
+        let mut reading = Reading::default();
+        for variable in description.variables.iter().filter(|it| it.causality == Causality::Output) {
+            match variable.kind {
+                VariableKind::Real => &mut reading.real,
+                VariableKind::Boolean => &mut reading.boolean,
+                VariableKind::String => &mut reading.text,
+                _ => &mut reading.integer,
+            }
+            .push(variable.value_reference);
+        }
+        reading
+    }
+
+    pub fn len(&self) -> usize {
+        self.real.len() + self.integer.len() + self.boolean.len() + self.text.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Read all of them, as an importer does.
+    fn read(&self, fmu: &mut Fmu2, reals: &mut [f64], others: &mut [i32]) {
+        if !self.real.is_empty() {
+            let _ = fmu.get_real(&self.real, &mut reals[..self.real.len()]);
+        }
+        if !self.integer.is_empty() {
+            let _ = fmu.get_integer(&self.integer, &mut others[..self.integer.len()]);
+        }
+        if !self.boolean.is_empty() {
+            let _ = fmu.get_boolean(&self.boolean, &mut others[..self.boolean.len()]);
+        }
+        for &reference in &self.text {
+            let _ = fmu.copy_string(reference);
+        }
+    }
+}
+
+/// Where the run was at some step: the model's evaluation is measured there.
+struct Place {
+    time: f64,
+    x: Vec<f64>,
 }
 
 impl Bench {
@@ -78,6 +136,8 @@ impl Bench {
         if self.realtime {
             measured.no_realtime = system::real_time_priority().err();
         }
+        let (mut reals, mut others) = (vec![0.0; self.outputs.len()], vec![0; self.outputs.len()]);
+        let mut places: Vec<Place> = Vec::new();
         let clock = timing::clock_price();
         let begin = Instant::now();
         for k in 0..self.steps {
@@ -94,11 +154,16 @@ impl Bench {
             apply(&mut fmu, &mut signals, time);
             let step = Instant::now();
             let status = fmu.do_step(time, length);
+            self.outputs.read(&mut fmu, &mut reals, &mut others);
             measured.times.push((step.elapsed().as_secs_f64() - clock).max(0.0));
             if !status.is_usable() {
                 measured.failed =
                     Some(format!("fmi2DoStep at t = {time} returned {}{}", status.name(), said(&log)));
                 break;
+            }
+            // At steps 1, 2, 4, 8 …: early and late in the run.
+            if (k + 1).is_power_of_two() {
+                places.extend(self.place(&mut fmu, time + length));
             }
             if k % 256 == 0 {
                 reporter.progress(k as f64 / self.steps as f64);
@@ -115,23 +180,40 @@ impl Bench {
             });
         }
         drop(fmu); // the model inside may allow one instance only
-        measured.evaluation_time = self.evaluation_time(reporter).ok().filter(|&time| time > 0.0);
+        measured.evaluation_time = self.evaluation_time(places, reporter).ok().filter(|&time| time > 0.0);
         Ok(measured)
     }
 
-    /// Seconds of an evaluation of the model inside, by itself.
-    fn evaluation_time(self, reporter: &mut Reporter) -> Result<f64, String> {
+    /// The states now, if the FMU tells them.
+    fn place(&self, fmu: &mut Fmu2, time: f64) -> Option<Place> {
+        let references = &self.plan.states.references;
+        let mut x = vec![0.0; references.len()];
+        let known = references.len() == self.plan.states.names.len() && !x.is_empty();
+        let told = known && fmu.get_real(references, &mut x).is_usable() && x.iter().all(|x| x.is_finite());
+        told.then_some(Place { time, x })
+    }
+
+    /// Seconds of an evaluation of the model inside, by itself, at the places of the run; at its start, where these are not known.
+    fn evaluation_time(self, places: Vec<Place>, reporter: &mut Reporter) -> Result<f64, String> {
         let entries = self.plan.jacobian.rows.len();
         let root = self.root.join("resources").join(resources::INNER);
         let interface = Interface::inside(root, self.plan);
         let mut session = Session::open(&interface, &self.experiment, reporter)?;
-        let mut least = f64::INFINITY;
-        // The machine has slow phases, which the steps, spread over a longer time, see less of.
-        for _ in 0..PHASES {
-            least = least.min(timing::measure(&mut session, &interface, entries)?.0);
+        // The last ones: most of the run. The machine has slow phases, which the steps, spread over a longer time, see less of.
+        let start = Place { time: session.time, x: session.x.clone() };
+        let from = places.len().saturating_sub(PHASES);
+        let places = if places.is_empty() { std::slice::from_ref(&start) } else { &places[from..] };
+        let mut times = Vec::with_capacity(PHASES);
+        for phase in 0..PHASES {
+            let place = &places[phase % places.len()];
+            session.time = place.time;
+            session.x.copy_from_slice(&place.x);
+            // Where the model cannot be evaluated there in its first discrete mode, the other places count.
+            times.extend(timing::measure(&mut session, &interface, entries).ok().map(|(time, _)| time));
             std::thread::sleep(Duration::from_millis(50));
         }
-        Ok(least)
+        times.sort_by(f64::total_cmp);
+        Ok(times.get(times.len() / 2).copied().unwrap_or(0.0))
     }
 }
 

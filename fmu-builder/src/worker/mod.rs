@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub use audit::{Audit, Audited, Conduct, Trace, Traced, verdict};
-pub use bench::{Bench, Measured};
+pub use bench::{Bench, Measured, Reading};
 pub use simulate::{Simulate, Simulated, quantiles};
 pub use study::{Declared, Sample, StructureFound, Studied, Study};
 

@@ -1,8 +1,8 @@
 //! One step: the stages of the plan's method.
 //!
 //! A step is tried, not taken: it computes the increment d and hands x + d to the model. Events are looked for there, and only then
-//! it is accepted. Where the model cannot change with time alone and no input has a slope, the model is always at the step's end, and
-//! derivatives that are known from the last step's end are not asked for again.
+//! it is accepted. Where the model cannot change with time alone and no input has a slope, the first stage is evaluated where the last step ended: derivatives that are known from there are not asked for
+//! again, and a model whose outputs were read there has them in its own cache.
 
 use super::{Integrator, usable};
 use crate::fault::Fault;
@@ -37,7 +37,13 @@ impl<M: Model> Integrator<M> {
         for i in 0..self.tableau.stages.len() {
             if !self.work.shares[i][usize::from(time_invariant)] {
                 let share = self.tableau.stages[i].time;
-                self.move_to(if time_invariant || share == 1.0 { end } else { start + share * h })?;
+                self.move_to(match (time_invariant, i) {
+                    // Where it stands: if outputs were read there, the model has its derivatives at hand.
+                    (true, 0) => start,
+                    (true, _) => end,
+                    (false, _) if share == 1.0 => end,
+                    (false, _) => start + share * h,
+                })?;
                 let evaluated = self.evaluate(i, time_invariant, end);
                 if i > 0 && self.is_lost(&evaluated) {
                     self.work.euler_only = true;

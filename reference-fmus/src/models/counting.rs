@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Eigenvalues -101 and -9899. Its integer outputs count, per instance, the calls of eight
-//! functions (see `COUNTED`); reading them does not count. Exact at rest: x = u/k.
+//! functions and the evaluations of the equations (see `COUNTED`). Reading them is no call that counts, but evaluates what is due, as reading any output does. Exact at rest: x = u/k.
 
 use crate::dual::Num;
 use crate::model::{Model, Oddity, differentiable};
@@ -13,7 +13,7 @@ use crate::model::{Model, Oddity, differentiable};
 pub struct Counting;
 
 /// The counted functions; the position is the value reference of the Integer output of that name.
-pub const COUNTED: [&str; 8] = [
+pub const COUNTED: [&str; 9] = [
     "SetTime",
     "SetContinuousStates",
     "GetDerivatives",
@@ -22,6 +22,8 @@ pub const COUNTED: [&str; 8] = [
     "SetReal",
     "CompletedIntegratorStep",
     "GetDirectionalDerivative",
+    // Of the equations, whichever call made it due.
+    "Evaluations",
 ];
 
 impl Counting {
