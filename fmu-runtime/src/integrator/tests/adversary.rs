@@ -197,7 +197,7 @@ impl Equations for Plant {
     fn completed(&mut self) -> StepInfo {
         self.completed += 1;
         StepInfo {
-            enter_event_mode: self.asks_every > 0 && self.completed % self.asks_every == 0,
+            enter_event_mode: self.asks_every > 0 && self.completed.is_multiple_of(self.asks_every),
             terminate: false,
         }
     }

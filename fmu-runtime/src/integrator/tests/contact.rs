@@ -100,7 +100,7 @@ impl Equations for Throw {
     }
     fn event(&mut self, _: f64, x: &mut [f64], info: &mut EventInfo) {
         if x[0] >= self.ceiling && x[1] > 0.0 {
-            x[1] = -0.5 * x[1];
+            x[1] *= -0.5;
             info.states_changed = true;
         }
     }
