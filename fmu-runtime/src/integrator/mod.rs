@@ -72,6 +72,9 @@ pub(crate) struct Workspace {
     pub x_stage: Vec<f64>,
     /// ∂f/∂t, for methods that need it.
     pub f_time: Vec<f64>,
+    /// f at x and the last stage's time, for the watch, if `watch_known`.
+    pub f_watch: Vec<f64>,
+    pub watch_known: bool,
     /// The watch's defect, and what of it the step's result misses.
     pub e: Vec<f64>,
     pub e_result: Vec<f64>,
@@ -125,6 +128,8 @@ impl<M: Model> Integrator<M> {
             z_new: vec![0.0; indicators],
             x_stage: vector(),
             f_time: vector(),
+            f_watch: vector(),
+            watch_known: false,
             e: vector(),
             e_result: vector(),
             high: 1.0,

@@ -7,6 +7,7 @@
 use super::{Integrator, usable};
 use crate::fault::Fault;
 use crate::jacobian::Which;
+use crate::method::WatchPoint;
 use crate::model::Model;
 use crate::plan::Policy;
 use crate::status::Status;
@@ -44,6 +45,7 @@ impl<M: Model> Integrator<M> {
                     (false, _) if share == 1.0 => end,
                     (false, _) => start + share * h,
                 })?;
+                self.evaluate_for_watch(i, end)?;
                 let evaluated = self.evaluate(i, time_invariant, end);
                 if i > 0 && self.is_lost(&evaluated) {
                     self.work.euler_only = true;
@@ -165,6 +167,25 @@ impl<M: Model> Integrator<M> {
         let f = if stage == 0 { &mut work.f_start } else { &mut work.f };
         live.evaluations += 1;
         usable("fmi2GetDerivatives", model.get_derivatives(f), end)
+    }
+
+    /// The watch compares the last stage with x at the same time: where that is not the first stage's, f at x is asked for once more.
+    fn evaluate_for_watch(&mut self, stage: usize, end: f64) -> Result<(), Fault> {
+        self.work.watch_known = false;
+        let last = stage + 1 == self.tableau.stages.len();
+        let watches = self.plan.watch.is_some() && self.tableau.watch_evaluations(self.is_time_invariant()) > 0;
+        if !last || !watches || self.tableau.watch == WatchPoint::End {
+            return Ok(());
+        }
+        let Integrator { model, live, work, .. } = self;
+        if !work.placed {
+            usable("fmi2SetContinuousStates", model.set_continuous_states(&live.x), end)?;
+            work.placed = true;
+        }
+        live.evaluations += 1;
+        usable("fmi2GetDerivatives", model.get_derivatives(&mut work.f_watch), end)?;
+        work.watch_known = true;
+        Ok(())
     }
 
     /// ∂f/∂t where the first stage is, by a difference.

@@ -83,6 +83,14 @@ impl Tableau {
         if self.any_matrix { self.order } else { 1 }
     }
 
+    /// Evaluations that the watch takes in a step: at its end, or at x and the last stage's time where the first stage has another one. (Methods that need a fresh A do without: there it finds nothing
+    /// that could be mended.)
+    pub fn watch_evaluations(&self, time_invariant: bool) -> u32 {
+        let last = &self.stages[self.stages.len() - 1];
+        let other_time = self.any_matrix && !time_invariant && last.time != self.stages[0].time;
+        u32::from(self.watch == WatchPoint::End || other_time)
+    }
+
     /// Solutions that the watch takes in a step.
     pub fn watch_solutions(&self) -> u32 {
         self.order_with_any_matrix()

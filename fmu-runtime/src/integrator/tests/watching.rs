@@ -92,6 +92,31 @@ fn the_defect_is_what_the_result_misses() {
     }
 }
 
+/// A stiff state behind a moving forcing, x' = -1000 (x - sin t): f changes with time many times more than a step lets it, and A is exact. Nothing is missed, whatever times the stages have.
+#[test]
+fn time_is_not_the_matrix_fault() {
+    struct Forced;
+    impl Equations for Forced {
+        fn start(&self) -> Vec<f64> {
+            vec![0.0]
+        }
+        fn derivatives(&self, t: f64, x: &[f64], _: f64, dx: &mut [f64]) {
+            dx[0] = -1000.0 * (x[0] - t.sin());
+        }
+    }
+    for method in Method::ALL.into_iter().filter(|method| method.tableau().any_matrix) {
+        let mut plan = watched(plan(1, method, 0.01, Policy::Frozen), 1.0);
+        plan.model.time_invariant = false;
+        let mut integrator = start(plan, Forced);
+        let before = integrator.model.evaluations;
+        run(&mut integrator, 100);
+        let (defect, tableau) = (integrator.live.plan_defect, method.tableau());
+        assert!(defect < 1e-5, "{method:?}: {defect}");
+        let each = tableau.evaluations(false) + tableau.watch_evaluations(false);
+        assert_eq!(integrator.model.evaluations - before, 100 * each as usize, "{method:?}");
+    }
+}
+
 /// Frozen at rest and driven to where the model is ten times stiffer: the frozen plan is far off, the watched one does the step again with a new
 /// Jacobian and ends where a fresh one ends; quiet steps cost one evaluation.
 #[test]
