@@ -127,19 +127,31 @@ fn a_budget_is_kept_or_refused() {
     assert!(said.contains("no stable plan fits the budget"), "{said}");
 }
 
-/// Schiela (2002), Tables 6.3 and 6.4, their pattern on our six-axis robot of 78 states at 1 ms: from 924 entries, 2223 in
-/// the factors, 78 evaluations and 0.45 ms to 200, 244, 16 and 0.07 ms, fewer entries with a shorter step, and
-/// trajectories that stay within 6 % of their range. Ours starts sparser, with 342 entries and 24 colours: Schiela's matrix also holds
-/// "small non-zero elements that originate from errors in the solution of the equation systems" (6.4).
+/// Schiela (2002), Algorithm 5.1 with the test (5.1), on our six-axis robot of 78 states at 1 ms, as in Tables 6.3 and 6.4: from 924 entries, 2223 in the factors and a block of 66 to 200, 244 and 34 with ρ = 0.1,
+/// fewer with a larger ρ, and trajectories that stay within 6 % of their range. Ours starts sparser, with 342 entries and 24 colours: the thesis' matrix also holds
+/// "small non-zero elements that originate from errors in the solution of the equation systems" (6.4). The whole table: tests/sparsing/run.
 #[test]
 fn the_robot_is_sparsed() {
-    let sparsed = decided("robot", "--step 1ms --explore none --method lie --rho 1 --tolerance 0.06");
-    let full = &sparsed["fully_implicit"];
-    assert_eq!(number(full, "evaluations_per_step"), 25.0);
-    for key in ["kept_nonzeros", "factor_nonzeros"] {
-        assert!(4.6 * number(&sparsed, key) <= number(full, key), "{key}: {} of {}", sparsed[key], full[key]);
+    let sparsed = |rho: &str| {
+        let options = format!(
+            "--step 1ms --explore none --method lie --jacobian every --rho {rho} --tolerance 0.06"
+        );
+        let found = decided("robot", &options);
+        let label = found["partition"].as_str().unwrap();
+        assert!(label.starts_with("sparsed to") && label.ends_with(&format!("rho = {rho}")), "{label}");
+        assert!(number(&found, "error") <= 0.06 && found["stable"] == true, "{found}");
+        assert_eq!(number(&found["fully_implicit"], "evaluations_per_step"), 26.0);
+        found
+    };
+    let (careful, bold) = (sparsed("0.1"), sparsed("1"));
+    // (5.1) with ρ = 0.1: no eigenvalue moved further than it grants.
+    assert!(number(&careful, "acceptance") <= 1.0, "{}", careful["acceptance"]);
+    assert!(number(&bold, "acceptance") > 1.0, "{}", bold["acceptance"]);
+    for key in ["kept_nonzeros", "factor_nonzeros", "largest_block"] {
+        let full = if key == "largest_block" { 66.0 } else { number(&careful["fully_implicit"], key) };
+        assert!(number(&careful, key) < full, "{key}: {} of {full}", careful[key]);
+        assert!(2.0 * number(&bold, key) < number(&careful, key), "{key}: {}", bold[key]);
     }
-    assert!(number(&sparsed, "error") <= 0.06 && sparsed["stable"] == true, "{sparsed}");
 }
 
 /// A rod is tridiagonal: no tears, three colours at most, operations that grow with its length.
