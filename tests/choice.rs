@@ -140,7 +140,7 @@ fn the_robot_is_sparsed() {
         let label = found["partition"].as_str().unwrap();
         assert!(label.starts_with("sparsed to") && label.ends_with(&format!("rho = {rho}")), "{label}");
         assert!(number(&found, "error") <= 0.06 && found["stable"] == true, "{found}");
-        assert_eq!(number(&found["fully_implicit"], "evaluations_per_step"), 26.0);
+        assert_eq!(number(&found["fully_implicit"], "evaluations_per_step"), 25.0);
         found
     };
     let (careful, bold) = (sparsed("0.1"), sparsed("1"));
