@@ -1,7 +1,7 @@
 //! What a communication step costs at most, events included: bounded time in numbers.
 
 use fmu_runtime::lu::Operations;
-use fmu_runtime::method::{Tableau, WatchPoint};
+use fmu_runtime::method::Tableau;
 use fmu_runtime::plan::{Plan, Policy};
 use serde::Serialize;
 
@@ -47,7 +47,7 @@ impl WorstStep {
             // After each piece, in each trial, after each event; and once if inputs have changed.
             _ => pieces + trials + events + 1,
         };
-        let solves = tableau.stages.len() as u64 + u64::from(plan.watch.is_some());
+        let solves = tableau.stages.len() as u64 + watch_solutions(plan, &tableau);
         let attempt_operations =
             tableau.gammas.len() as u64 * operations.refactor + solves * operations.solve;
         let attempts = u64::from(pieces) * (1 + again as u64) + u64::from(trials);
@@ -62,9 +62,14 @@ impl WorstStep {
     }
 }
 
-/// Evaluations at the end of a step: for the watch, or to start the next step with.
+/// Evaluations beside the stages: for the watch, or at the step's end to start the next one with.
 pub fn at_end(plan: &Plan, tableau: &Tableau) -> f64 {
-    let watches = plan.watch.is_some() && tableau.watch == WatchPoint::End;
+    let watches = plan.watch.is_some() && tableau.watch_evaluations(plan.model.time_invariant) > 0;
     let carries = plan.model.time_invariant && plan.events.indicators > 0;
     f64::from(u8::from(watches || carries))
+}
+
+/// Solutions that the watch takes in a step.
+pub fn watch_solutions(plan: &Plan, tableau: &Tableau) -> u64 {
+    plan.watch.map_or(0, |_| u64::from(tableau.watch_solutions()))
 }

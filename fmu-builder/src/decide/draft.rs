@@ -1,6 +1,6 @@
 //! Plans made of a mask: colours, elimination, then a method and a policy, with what a step of them costs.
 
-use super::bound::{WorstStep, at_end};
+use super::bound::{WorstStep, at_end, watch_solutions};
 use super::problem::Problem;
 use crate::analysis::Mask;
 use crate::assemble::{Choice, assemble};
@@ -121,7 +121,7 @@ impl Draft {
         // Where time does not matter a step begins with what the one before it ended with, unless the importer sets inputs.
         let driven = plan.variables.real.roles.contains(char::from(Role::ContinuousInput as u8));
         let carried = if plan.model.time_invariant && !driven { end } else { 0.0 };
-        let solves = tableau.stages.len() as u64 + u64::from(plan.watch.is_some());
+        let solves = tableau.stages.len() as u64 + watch_solutions(plan, &tableau);
         let refactor = tableau.gammas.len() as u64 * self.operations.refactor;
         let evaluations = attempt - carried + fresh as f64 * self.per_colour;
         let operations = solves * self.operations.solve + if fresh > 0 { refactor } else { 0 };
