@@ -133,9 +133,8 @@ fn a_budget_is_kept_or_refused() {
 #[test]
 fn the_robot_is_sparsed() {
     let sparsed = |rho: &str| {
-        let options = format!(
-            "--step 1ms --explore none --method lie --jacobian every --rho {rho} --tolerance 0.06"
-        );
+        let options =
+            format!("--step 1ms --explore none --method lie --jacobian every --rho {rho} --tolerance 0.06");
         let found = decided("robot", &options);
         let label = found["partition"].as_str().unwrap();
         assert!(label.starts_with("sparsed to") && label.ends_with(&format!("rho = {rho}")), "{label}");

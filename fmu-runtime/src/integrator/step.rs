@@ -173,7 +173,8 @@ impl<M: Model> Integrator<M> {
     fn evaluate_for_watch(&mut self, stage: usize, end: f64) -> Result<(), Fault> {
         self.work.watch_known = false;
         let last = stage + 1 == self.tableau.stages.len();
-        let watches = self.plan.watch.is_some() && self.tableau.watch_evaluations(self.is_time_invariant()) > 0;
+        let watches =
+            self.plan.watch.is_some() && self.tableau.watch_evaluations(self.is_time_invariant()) > 0;
         if !last || !watches || self.tableau.watch == WatchPoint::End {
             return Ok(());
         }
