@@ -52,7 +52,7 @@ fn on_a_linear_model() {
     check(&Case {
         model: "stiff-pair",
         rows: "--fast y --slow x",
-        h: [2e-4, 1e-4, 5e-5],
+        h: [2e-5, 1e-5, 5e-6],
         run: |fmu, h| {
             let span = 0.004;
             fmu.steps(0.0, h, (span / h).round() as usize);
@@ -117,9 +117,9 @@ fn on_a_model_that_is_driven() {
     check(&Case {
         model: "rc-circuit",
         rows: "--fast V_B --slow V_C",
-        h: [4e-5, 2e-5, 1e-5],
+        h: [2e-6, 1e-6, 5e-7],
         run: |fmu, h| {
-            let (slope, span) = (1e4, 1e-3);
+            let (slope, span) = (1e4, 2e-4);
             for (name, value) in [("E", 0.0)] {
                 assert_eq!(fmu.set_real(name, value), OK);
             }

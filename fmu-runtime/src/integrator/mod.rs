@@ -223,7 +223,11 @@ impl<M: Model> Integrator<M> {
         self.return_solver();
         self.unplace();
         if !self.live.in_event_mode {
-            let _ = self.model.set_time(self.live.time);
+            let timed = self.model.set_time(self.live.time).is_usable();
+            // Inputs with a slope are set together with the time.
+            if timed && self.live.extrapolation.is_empty() {
+                self.work.model_time = self.live.time;
+            }
             if !self.live.x.is_empty() {
                 self.work.placed = self.model.set_continuous_states(&self.live.x).is_usable();
                 if self.plan.model.outputs_need_evaluation {
