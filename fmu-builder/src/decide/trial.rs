@@ -45,7 +45,7 @@ const MARGIN: f64 = 0.5;
 const MARGIN_COST: f64 = 2.5;
 /// Of plans that use more somewhere, those this near to the most accurate one are as good.
 const AS_ACCURATE: f64 = 1.25;
-/// Seconds that all trials together may take, by what their evaluations and steps take: a clock would decide differently from day to day.
+/// Seconds that all trials together may take, by the price of their evaluations and steps: a clock would decide differently from day to day.
 const PATIENCE: f64 = 20.0;
 /// Seconds of a step beside its evaluations.
 const STEP: f64 = 5e-7;
@@ -238,7 +238,7 @@ impl<'a> Judge<'a> {
                 return;
             }
             let steps: u64 = self.runs.iter().map(|run| run.steps * u64::from(plan.step.substeps)).sum();
-            self.spent += steps as f64 * (cost.seconds(self.problem.evaluation_time) + STEP);
+            self.spent += steps as f64 * (cost.seconds(price) + STEP);
             self.try_plan(candidate, plan, cost, worst_step, fits);
         }
     }
