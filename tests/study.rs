@@ -95,6 +95,7 @@ fn chaos_is_recognised() {
     let said = warnings(&long);
     assert!(said[0].contains("two accurate solutions of this run lie"), "{said:?}");
     assert!(long["reference_error"].as_f64().unwrap() > 0.05, "{long}");
+    assert!(!said.iter().any(|text| text.contains("would do")), "{said:?}");
     let short = summary("lorenz", "--explore none --stop 5");
     assert!(!warnings(&short).iter().any(|text| text.contains("two accurate")), "{short}");
     assert!(short["error"].as_f64().unwrap() <= 0.01, "{short}");

@@ -168,6 +168,8 @@ fn doubt_reference(decision: &mut Decision, study: &Study, run: &ReferenceRun, l
     let Some(parting) = decide::largest(&parting) else { return };
     decision.reference_error = Some(parting);
     if let (true, Some(error)) = (parting > 0.5 * decision.tolerance, decision.error) {
+        // No step would do.
+        decision.warnings.retain(|warning| !warning.starts_with(decide::MISSED));
         decision.warnings.insert(
             0,
             format!(

@@ -39,7 +39,7 @@ pub use draft::Cost;
 pub use error::{errors, largest, range, standing};
 pub use problem::Problem;
 pub use substeps::decide_with_substeps;
-pub use trial::Trial;
+pub use trial::{MISSED, Trial};
 
 /// A run that plans are tried on.
 #[derive(Clone, Debug)]

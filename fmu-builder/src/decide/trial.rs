@@ -602,6 +602,9 @@ pub fn with_age<T>(problem: &Problem, plan: &Plan, use_it: impl FnOnce(&Age) -> 
     }
 }
 
+/// How the message that the tolerance is missed begins.
+pub const MISSED: &str = "the error against the accurate solution is";
+
 /// What would help: the error shrinks with h to the power of the method's order; that of jumps which come late by a part of a step, with the
 /// square root of h.
 fn missed(problem: &Problem, options: &Options, plan: &Plan, error: f64, late: bool) -> String {
@@ -609,7 +612,7 @@ fn missed(problem: &Problem, options: &Options, plan: &Plan, error: f64, late: b
     let shorter = problem.h * (options.tolerance / error).powf(1.0 / order) * 0.9;
     let why = if late { ", most of it jumps that come a step early or late" } else { "" };
     format!(
-        "the error against the accurate solution is {:.3} %, more than the tolerance of {:.3} %{why}; a step of about \
+        "{MISSED} {:.3} %, more than the tolerance of {:.3} %{why}; a step of about \
          {} would do (--step or --substeps)",
         100.0 * error,
         100.0 * options.tolerance,
