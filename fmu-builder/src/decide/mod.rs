@@ -145,7 +145,6 @@ pub fn decide(
     let problem = Problem::new(interface, discretisation, studied, options);
     let mut finder = Finder::new(&problem, options)?;
     let mut judge = Judge::new(&problem, options, runs, lab);
-    judge.warnings = finder.advice();
     let methods = options.method.map_or(METHODS.to_vec(), |method| vec![method]);
     let everything =
         Masked { label: "all implicit".into(), mask: crate::analysis::Mask::full(problem.n), warning: None };

@@ -1,6 +1,6 @@
 //! Trials: plans judged, run with the code that ships over every run, and compared with the accurate solution.
 
-use super::candidates::{Candidate, lengths};
+use super::candidates::{Candidate, advice, lengths};
 use super::draft::{Cost, Draft};
 use super::error::{errors, errors_but_for_lateness, largest, wrong_shares};
 use super::{Certificate, Decision, Explored, ExploredRun, Problem, ReferenceRun, WorstStep};
@@ -459,6 +459,8 @@ impl<'a> Judge<'a> {
         let Tried { candidate, plan, cost, worst_step, fits, verdict, outcome, .. } =
             self.tried.swap_remove(best);
         let Some(outcome) = outcome else { return Err(self.nothing()) };
+        let order = plan.step.method.tableau().order;
+        self.warnings.splice(0..0, advice(self.problem, order));
         if let Some(error) = outcome.error.filter(|&error| error > self.options.tolerance) {
             let late = largest(&outcome.errors_but_for_lateness).is_some_and(|rest| rest < 0.5 * error);
             let message = missed(self.problem, self.options, &plan, error, late);

@@ -25,7 +25,7 @@ const OVER: u64 = u64::MAX;
 /// The work that is traced has limits of its own.
 const LONGEST: Duration = Duration::from_secs(600);
 
-/// A thread to trace, and where its [`FUNCTION`] lies.
+/// A thread to trace, and where its `FUNCTION` lies.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Trace {
     thread: i32,
