@@ -1,8 +1,10 @@
 //! Lorenz's convection: chaotic (Deterministic Nonperiodic Flow, J. Atmos. Sci. 20, 1963).
 //!
-//!     x' = 10 (y - x)
-//!     y' = x (28 - z) - y
-//!     z' = x y - 8/3 z
+//! ```text
+//! x' = 10 (y - x)
+//! y' = x (28 - z) - y
+//! z' = x y - 8/3 z
+//! ```
 //!
 //! Two solutions part by a factor of e every 1/0.906 s, the largest Lyapunov exponent. After 40 s nothing that a computer knew
 //! of the start is left: no step makes the error small.
