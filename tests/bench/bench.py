@@ -301,7 +301,7 @@ def nrmse(values, expected):
 def explicit(builder, fmu, case, output, references, expected):
     """Explicit Euler with the fewest sub-steps that follow the solution, never fewer than stability demands."""
     try:
-        return builder.build(fmu.archive, output, case, "--mode", "explicit"), 1
+        return builder.build(fmu.archive, output, case, "--method", "lie", "--mode", "explicit"), 1
     except Failed as why:
         limit = re.search(r"--step ([\d.e+-]+) ?(\S*?s) or less", str(why))
         growth = re.search(r"largest amplification is about ([\d.]+)", str(why))
@@ -318,7 +318,7 @@ def explicit(builder, fmu, case, output, references, expected):
     for factor in (1.0, 1.01, 1.05, 1.15, 1.3, 1.5, 2.0):
         count = math.ceil(substeps * factor)
         try:
-            summary = builder.build(fmu.archive, output, case, "--mode", "explicit", "--substeps", count, "--force")
+            summary = builder.build(fmu.archive, output, case, "--method", "lie", "--mode", "explicit", "--substeps", count, "--force")
         except Failed as failed:
             why = failed
             continue
@@ -357,7 +357,7 @@ def compare(builder, case, rounds):
         tools.append(tool)
 
     ours(OURS, lambda out: builder.build(fmu.archive, out, case))
-    ours(FULL, lambda out: builder.build(fmu.archive, out, case, "--mode", "implicit", "--jacobian", "every"))
+    ours(FULL, lambda out: builder.build(fmu.archive, out, case, "--method", "lie", "--mode", "implicit", "--jacobian", "every"))
     ours(EXPLICIT, lambda out: explicit(builder, fmu, case, out, references, expected))
     wrapped = WORK / f"{stem}-cswrapper.fmu"
     add_cswrapper(fmu.archive, wrapped)
