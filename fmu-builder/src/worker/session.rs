@@ -78,7 +78,7 @@ pub fn instantiate(interface: &Interface, reporter: &mut Reporter) -> Result<(Fm
     let inner = load(&library, &log, &request).map_err(|error| match error {
         LoadError::Instantiate => format!(
             "the FMU's fmi2Instantiate returned NULL for GUID {}{}. If the GUID of modelDescription.xml is not \
-             the library's, export the FMU again",
+             the library's, export the FMU again; if it must ask a licence server, let it with --no-sandbox",
             interface.guid,
             said(&log)
         ),
