@@ -241,7 +241,7 @@ fn a_guid_that_is_not_the_librarys() {
     let guid = "{b4dc0de0-0000-4000-8000-000000000000}";
     let expected = format!(
         "the FMU's fmi2Instantiate returned NULL for GUID {guid}. It said: fmi2Error: fmi2Instantiate: the GUID {guid} belongs to no model \
-         of this library. If the GUID of modelDescription.xml is not the library's, export the FMU again"
+         of this library. If the GUID of modelDescription.xml is not the library's, export the FMU again; if it must ask a licence server, let it with --no-sandbox"
     );
     assert_eq!(bench.refused(&bench.example("guid-mismatch"), ""), expected);
 }
