@@ -14,6 +14,8 @@ use crate::model::{EventInfo, Model, StepInfo};
 use crate::plan::{Fallback, JacobianSource, Method, Plan, Policy, Watch};
 
 const H: f64 = 2e-3;
+/// Thresholds of one state are at least so far apart.
+const NEAR: f64 = 0.05;
 
 /// SplitMix64.
 struct Random(u64);
@@ -93,9 +95,19 @@ impl Plant {
         let rates: Vec<f64> =
             (0..n).map(|_| if r.chance(30) { r.within(20.0, 300.0) } else { r.within(0.3, 3.0) }).collect();
         let relays = if n == 0 { 0 } else { r.below(4) };
-        let relays = (0..relays)
+        let mut relays: Vec<Relay> = (0..relays)
             .map(|_| Relay { state: r.below(n), band: r.within(0.1, 0.6), high: r.chance(50) })
             .collect();
+        // The first of two relays turns the state round before it reaches the second. The reference looks at h/10 only, and would have switched both if their
+        // thresholds were nearer to each other than the state moves in that time.
+        let known = relays.clone();
+        let mut at = 0;
+        relays.retain(|relay| {
+            at += 1;
+            !known[..at - 1]
+                .iter()
+                .any(|other| other.state == relay.state && (other.band - relay.band).abs() < NEAR)
+        });
         let clocks = r.below(3);
         let clocks = (0..clocks)
             .map(|_| {
