@@ -25,6 +25,7 @@ mod stability;
 mod structure;
 mod text;
 mod usage;
+mod watch_plot;
 
 use crate::decide::{Decision, Trial};
 use crate::quantity::format_duration;
@@ -54,7 +55,7 @@ fn page(summary: &Summary, decision: &Decision, step_times: Option<&[f64]>) -> S
     let mut out = opening(&summary.model);
     headline(&mut out, summary);
     key_figures::key_figures(&mut out, summary);
-    trajectories(&mut out, summary);
+    trajectories(&mut out, summary, decision);
     structure::structure(&mut out, summary, decision);
     stability::stability(&mut out, summary);
     trials(&mut out, &decision.trials);
@@ -151,7 +152,7 @@ fn headline(out: &mut String, summary: &Summary) {
     out.push_str("</header>\n");
 }
 
-fn trajectories(out: &mut String, summary: &Summary) {
+fn trajectories(out: &mut String, summary: &Summary, decision: &Decision) {
     let figures = &summary.figures;
     out.push_str("<section id=\"trajectories\">\n<h2>Trajectories</h2>\n");
     if figures.curves.is_empty() {
@@ -188,8 +189,22 @@ fn trajectories(out: &mut String, summary: &Summary) {
         );
     }
     out.push_str("</div>\n");
+    watch(out, summary, decision);
     runs::runs(out, summary);
     out.push_str("</section>\n");
+}
+
+/// What the steps of that run missed because of their matrix.
+fn watch(out: &mut String, summary: &Summary, decision: &Decision) {
+    let Some(watch) = &summary.watch else { return };
+    let (begin, end) = (summary.verified_from, number(summary.verified_to));
+    let plot = watch_plot::defects_over_time(&decision.simulated.defects, begin, end, watch.threshold);
+    let Some(plot) = plot else { return };
+    let _ = writeln!(
+        out,
+        "<h3>The watch</h3>\n<p>What the steps of this run missed because their Jacobian is not that of the point where they are, in parts of the states’ sizes, summed since it was \
+         taken.</p>\n<div class=\"plots\"><figure>\n{plot}</figure></div>"
+    );
 }
 
 fn trials(out: &mut String, trials: &[Trial]) {
