@@ -1,0 +1,231 @@
+//! The choice among the plans that were tried: what is accurate enough, and of that the cheapest.
+
+use super::{Judge, Outcome, SHARE, Trial, Tried, policy_name};
+use crate::decide::candidates::advice;
+use crate::decide::error::largest;
+use crate::decide::{Certificate, Decision, Explored, Problem};
+use crate::error::Error;
+use crate::options::{Options, WatchMode};
+use crate::quantity::format_duration;
+use fmu_runtime::plan::Plan;
+
+/// Costs this near to each other are equal.
+const EQUAL_COST: f64 = 1.15;
+/// Share of the tolerance that a plan may use on what was tried: the bench does what was not.
+const MARGIN: f64 = 0.5;
+/// How many times more such a margin may cost.
+const MARGIN_COST: f64 = 2.5;
+/// Of plans that use more somewhere, those this near to the most accurate one are as good.
+const AS_ACCURATE: f64 = 1.25;
+
+impl Judge<'_> {
+    /// Seconds per step of the cheapest plan that holds and errs by at most this on every run.
+    fn cheapest_within(&self, error: f64) -> Option<f64> {
+        let within = |one: &&Tried| one.outcome.as_ref().is_some_and(|outcome| outcome.worst() <= error);
+        let costs = self.tried.iter().filter(|one| self.holds(one)).filter(within);
+        costs.map(|one| one.cost.seconds(self.problem.price)).min_by(f64::total_cmp)
+    }
+
+    /// The error that plans are chosen by, on every run: the tolerance with a margin, where that costs little more than without.
+    fn limit(&self) -> Option<f64> {
+        let tolerance = self.options.tolerance;
+        let least = self.cheapest_within(tolerance)?;
+        let safe = self.cheapest_within(MARGIN * tolerance);
+        Some(match safe.is_some_and(|safe| safe <= MARGIN_COST * least) {
+            true => MARGIN * tolerance,
+            false => tolerance,
+        })
+    }
+
+    /// Plans that take longer than this, in seconds per step, need not be tried.
+    pub(super) fn enough(&self) -> Option<f64> {
+        let least = self.cheapest_within(self.options.tolerance)?;
+        let safe = self.cheapest_within(MARGIN * self.options.tolerance).map(|safe| EQUAL_COST * safe);
+        Some(safe.unwrap_or(f64::INFINITY).min(MARGIN_COST * least).max(EQUAL_COST * least))
+    }
+
+    /// The best of those that were tried: see the head of this folder. With a budget of the user's own, the most accurate that fits.
+    pub fn choose(mut self) -> Result<Decision, Error> {
+        let evaluation = self.problem.evaluation_time;
+        let worst = |one: &&Tried| one.outcome.as_ref().map_or(f64::INFINITY, Outcome::worst);
+        let ran = |one: &&Tried| one.outcome.is_some();
+        let best = match (self.contenders(), self.options.budget) {
+            (good, None) if !good.is_empty() => {
+                let seconds = |one: &&Tried| one.cost.seconds(self.problem.price);
+                let least = good.iter().map(seconds).fold(f64::INFINITY, f64::min);
+                let cheap = good.into_iter().filter(|one| seconds(one) <= EQUAL_COST * least);
+                cheap.min_by(|a, b| worst(a).total_cmp(&worst(b)))
+            }
+            (good, Some(_)) if !good.is_empty() => {
+                good.into_iter().min_by(|a, b| worst(a).total_cmp(&worst(b)))
+            }
+            (_, budget) => {
+                let fitting = self.tried.iter().filter(ran).filter(|one| one.fits);
+                let best = fitting.min_by(|a, b| worst(a).total_cmp(&worst(b)));
+                // Nobody asked for the default budget: what does not keep it is said, not refused.
+                best.or_else(|| {
+                    let all = self.tried.iter().filter(ran).filter(|_| budget.is_none());
+                    all.min_by(|a, b| {
+                        let holds = |one: &Tried| one.outcome.as_ref().is_some_and(|outcome| outcome.holds);
+                        let seconds = |one: &Tried| one.cost.worst_seconds(evaluation);
+                        holds(b).cmp(&holds(a)).then(seconds(a).total_cmp(&seconds(b)))
+                    })
+                })
+            }
+        };
+        let best = best.and_then(|best| self.tried.iter().position(|one| std::ptr::eq(one, best)));
+        let Some(best) = best else { return Err(self.nothing()) };
+        let mut trials: Vec<Trial> = self.tried.iter().map(trial).collect();
+        trials[best].chosen = true;
+        let Tried { candidate, plan, cost, worst_step, fits, verdict, outcome, .. } =
+            self.tried.swap_remove(best);
+        let Some(outcome) = outcome else { return Err(self.nothing()) };
+        let order = plan.step.method.tableau().order;
+        self.warnings.splice(0..0, advice(self.problem, order));
+        if let Some(error) = outcome.error.filter(|&error| error > self.options.tolerance) {
+            let late = largest(&outcome.errors_but_for_lateness).is_some_and(|rest| rest < 0.5 * error);
+            let message = missed(self.problem, self.options, &plan, error, late);
+            if self.options.strict {
+                return Err(Error::Request(message));
+            }
+            self.warnings.insert(0, message);
+        }
+        if let Some(error) = outcome.explored.filter(|&error| error > self.options.tolerance) {
+            self.warnings.push(format!(
+                "on invented runs the error is up to {:.2} %, more than the tolerance, with this and every other plan that was tried; if your bench \
+                 does such things, a shorter --step helps. What they do: see the report, --explore and --range",
+                100.0 * error
+            ));
+        }
+        if !fits {
+            let step = self.problem.discretisation;
+            let seconds = f64::from(step.substeps) * cost.worst_seconds(evaluation);
+            let share = 100.0 * seconds / (f64::from(step.substeps) * step.h);
+            self.warnings.push(format!(
+                "the longest step takes about {}, {share:.0} % of the communication step; no plan that holds takes less than \
+                 {:.0} %",
+                format_duration(seconds),
+                100.0 * SHARE
+            ));
+        }
+        if plan.watch.is_none() && self.options.watch != WatchMode::Off && self.problem.n > 0 {
+            self.warnings.push(
+                "the budget leaves no room for the watch: nothing tells at run time whether the plan holds"
+                    .into(),
+            );
+        }
+        self.warnings.extend(candidate.warning.clone());
+        let (certificate, spectra) = Certificate::new(self.problem, &candidate, &plan, &verdict);
+        let explored = self.runs.iter().zip(&self.fresh).filter(|(run, _)| !run.given);
+        let fresh_error = explored.clone().filter_map(|(_, fresh)| *fresh).max_by(f64::total_cmp);
+        let explored = Explored {
+            scenarios: explored.count(),
+            error: outcome.explored,
+            fresh_error,
+            runs: outcome.runs,
+        };
+        Ok(Decision {
+            error: outcome.error,
+            errors: outcome.errors,
+            errors_but_for_lateness: outcome.errors_but_for_lateness,
+            wrong_shares: outcome.wrong_shares,
+            reference_error: None,
+            explored,
+            ranges: Vec::new(),
+            verdict,
+            samples: self.problem.samples.len(),
+            cost,
+            worst_step,
+            certificate,
+            spectra,
+            tolerance: self.options.tolerance,
+            plan: plan.sealed(),
+            candidate,
+            simulated: outcome.simulated,
+            trials,
+            warnings: self.warnings,
+        })
+    }
+
+    /// Plans that cost and accuracy decide between: those that keep the tolerance with margin on every run, or else the most accurate ones that hold. Plans with all
+    /// entries where there are such: what others save is not worth their margins, unless somebody asked for it.
+    fn contenders(&self) -> Vec<&Tried> {
+        let holding: Vec<&Tried> = self.tried.iter().filter(|one| self.holds(one)).collect();
+        let worst = |one: &&Tried| one.outcome.as_ref().map_or(f64::INFINITY, Outcome::worst);
+        let least = holding.iter().map(worst).fold(f64::INFINITY, f64::min);
+        let limit = self.limit().unwrap_or(AS_ACCURATE * least);
+        let mut good: Vec<&Tried> = holding.into_iter().filter(|one| worst(one) <= limit).collect();
+        let asked = self.options.budget.is_some() || self.options.rho.is_some();
+        if !asked && good.iter().any(|one| one.candidate.mask.is_full()) {
+            good.retain(|one| one.candidate.mask.is_full());
+        }
+        good
+    }
+
+    fn nothing(&self) -> Error {
+        let evaluation = self.problem.evaluation_time;
+        let cheapest = self
+            .tried
+            .iter()
+            .filter(|one| one.verdict.is_stable())
+            .min_by(|a, b| a.cost.worst_seconds(evaluation).total_cmp(&b.cost.worst_seconds(evaluation)));
+        if let Some(cheapest) = cheapest.filter(|_| !self.tried.iter().any(|one| one.fits)) {
+            let substeps = f64::from(cheapest.plan.step.substeps);
+            return Error::Request(format!(
+                "no stable plan fits the budget: the cheapest ({}, {}, Jacobian {}) takes up to {:.2} evaluations, about {} for \
+                 a communication step; allow more with --budget, or take a longer --step",
+                cheapest.candidate.label,
+                cheapest.plan.step.method.name(),
+                policy_name(cheapest.plan.jacobian.policy),
+                cheapest.cost.evaluations_worst_step * substeps,
+                format_duration(substeps * cheapest.cost.worst_seconds(evaluation)),
+            ));
+        }
+        let why = self.tried.iter().find_map(|one| one.failed.clone());
+        Error::Request(format!(
+            "no plan survives the run with a step of {}: {}. Try a shorter --step",
+            format_duration(self.problem.h),
+            why.unwrap_or_else(|| "none could be run".into())
+        ))
+    }
+}
+
+/// How the message that the tolerance is missed begins.
+pub const MISSED: &str = "the error against the accurate solution is";
+
+/// What would help: the error shrinks with h to the power of the method's order; that of jumps which come late by a part of a step, with the
+/// square root of h.
+fn missed(problem: &Problem, options: &Options, plan: &Plan, error: f64, late: bool) -> String {
+    let order = if late { 0.5 } else { f64::from(plan.step.method.tableau().order) };
+    let shorter = problem.h * (options.tolerance / error).powf(1.0 / order) * 0.9;
+    let why = if late { ", most of it jumps that come a step early or late" } else { "" };
+    format!(
+        "{MISSED} {:.3} %, more than the tolerance of {:.3} %{why}; a step of about \
+         {} would do (--step or --substeps)",
+        100.0 * error,
+        100.0 * options.tolerance,
+        format_duration(round_down(shorter))
+    )
+}
+
+/// To one leading digit: advice is no measurement.
+fn round_down(value: f64) -> f64 {
+    let power = 10f64.powf(value.log10().floor());
+    (value / power).floor().max(1.0) * power
+}
+
+fn trial(one: &Tried) -> Trial {
+    Trial {
+        label: one.candidate.label.clone(),
+        method: one.plan.step.method.name().into(),
+        policy: policy_name(one.plan.jacobian.policy),
+        kept_nonzeros: one.cost.kept_nonzeros,
+        evaluations_per_step: one.cost.evaluations_per_step,
+        evaluations_worst_step: one.cost.evaluations_worst_step,
+        operations_per_step: one.cost.operations_per_step,
+        error: one.outcome.as_ref().and_then(|outcome| outcome.error),
+        explored_error: one.outcome.as_ref().and_then(|outcome| outcome.explored),
+        failed: one.failed.clone(),
+        chosen: false,
+    }
+}
