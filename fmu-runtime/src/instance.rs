@@ -466,6 +466,7 @@ impl Instance {
             events: live.events,
             carried_events: live.carried_events,
             evaluations: live.evaluations,
+            watch_evaluations: live.watch_evaluations,
             renewals: live.renewals,
             outside_plan: live.outside_plan,
             plan_defect: live.plan_defect,
@@ -497,8 +498,9 @@ pub struct Counters {
     pub events: u64,
     /// Internal steps that ended with an event put off to the next.
     pub carried_events: u64,
-    /// Evaluations of the model, directional derivatives included.
+    /// Evaluations of the model, directional derivatives included; and of these the ones that the watch asked for.
     pub evaluations: u64,
+    pub watch_evaluations: u64,
     /// Steps done again with a new Jacobian because the watch spoke.
     pub renewals: u64,
     /// Steps in which it spoke and could not be satisfied.

@@ -51,6 +51,10 @@ impl<M: Model> Integrator<M> {
     /// Take a communication step of this length.
     pub fn advance(&mut self, length: f64, division: Division) -> Result<(), Fault> {
         let start = self.live.time;
+        // Inputs with slopes are kinked where a communication step begins and ends.
+        if !self.live.extrapolation.is_empty() || !self.live.extrapolation.past().0.is_empty() {
+            self.live.last_stage.forget();
+        }
         for i in 1..=division.steps {
             let end = if division.irregular {
                 if i == division.steps { start + length } else { start + i as f64 * division.h }

@@ -52,6 +52,7 @@ impl<M: Model> Integrator<M> {
         }
         self.live.inputs_changed = false;
         self.live.derivatives_known = false;
+        self.live.last_stage.forget();
         if self.plan.events.indicators == 0 {
             return Ok(false);
         }
@@ -252,6 +253,7 @@ impl<M: Model> Integrator<M> {
         live.inputs_changed = false;
         live.event_put_off = false;
         live.derivatives_known = false;
+        live.last_stage.forget();
         live.events += 1;
         live.h_last = 0.0; // the increments before and after an event do not compare
         live.setup_needed = true; // entries that never changed may do so now

@@ -1,6 +1,7 @@
 //! All that a simulation remembers from step to step: what a saved FMU state consists of, beside the model's own.
 
 use super::solver::Solver;
+use super::time_slope::LastStage;
 use crate::lu::Balance;
 use crate::plan::Plan;
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,8 @@ pub struct Live {
     /// f at `time` and `x`, if `derivatives_known`: where time does not matter the next step starts with it.
     pub(crate) derivatives: Vec<f64>,
     pub(crate) derivatives_known: bool,
+    /// Of the last step, where time matters to the model.
+    pub(crate) last_stage: LastStage,
     /// Event indicators at `time`, or at the last event while one is put off.
     pub(crate) z: Vec<f64>,
     /// The solver in use: 0 the plan's own, 1 its fallback.
@@ -57,8 +60,9 @@ pub struct Live {
     pub plan_defect: f64,
     pub renewals: u64,
     pub outside_plan: u64,
-    /// Evaluations of the model so far, directional derivatives included.
+    /// Evaluations of the model so far, directional derivatives included; and of these the ones that the watch asked for.
     pub evaluations: u64,
+    pub watch_evaluations: u64,
 }
 
 /// Inputs with a slope: u(t) = value + slope (t - origin). Empty when the importer gives no derivatives.
@@ -84,6 +88,7 @@ impl Live {
             d_before: vector(),
             derivatives: vector(),
             drift: vector(),
+            last_stage: LastStage::new(if plan.model.time_invariant { 0 } else { n }),
             z: vec![0.0; plan.events.indicators as usize],
             jacobian: vec![0.0; solvers.iter().map(|solver| solver.entries).max().unwrap_or(0)],
             scales: plan.states.nominals.clone(),
@@ -143,6 +148,7 @@ impl Live {
                 .zip(other.balance.iter().flatten())
                 .all(|(one, other)| one.fits(other))
             && self.extrapolation.fits()
+            && self.last_stage.sizes() == other.last_stage.sizes()
     }
 }
 

@@ -9,6 +9,7 @@
 //! | `amplification` | whether the plan's matrix holds with the importer's parameters |
 //! | `watch` | what a step misses because of its matrix A, and the step done again |
 //! | `event` | state, time and step events, located by stepping again |
+//! | `time_slope` | what time alone changes in f, for the watch |
 //! | `slopes` | derivatives of outputs |
 //! | `remark` | what the importer is told though the step was taken |
 //!
@@ -27,6 +28,7 @@ mod solver;
 mod step;
 #[cfg(test)]
 mod tests;
+mod time_slope;
 mod watch;
 
 use crate::fault::Fault;
@@ -70,8 +72,10 @@ pub(crate) struct Workspace {
     pub z_new: Vec<f64>,
     /// Where a stage evaluates the model.
     pub x_stage: Vec<f64>,
-    /// ∂f/∂t, for methods that need it.
+    /// ∂f/∂t, for methods that need it and for the watch; there with the time that it belongs to, if `slope_known`.
     pub f_time: Vec<f64>,
+    pub slope_time: f64,
+    pub slope_known: bool,
     /// f at x and the last stage's time, for the watch, if `watch_known`.
     pub f_watch: Vec<f64>,
     pub watch_known: bool,
@@ -128,6 +132,8 @@ impl<M: Model> Integrator<M> {
             z_new: vec![0.0; indicators],
             x_stage: vector(),
             f_time: vector(),
+            slope_time: 0.0,
+            slope_known: false,
             f_watch: vector(),
             watch_known: false,
             e: vector(),

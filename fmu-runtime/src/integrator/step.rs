@@ -45,7 +45,7 @@ impl<M: Model> Integrator<M> {
                     (false, _) if share == 1.0 => end,
                     (false, _) => start + share * h,
                 })?;
-                self.evaluate_for_watch(i, end)?;
+                self.evaluate_for_watch(i, h, end)?;
                 let evaluated = self.evaluate(i, time_invariant, end);
                 if i > 0 && self.is_lost(&evaluated) {
                     self.work.euler_only = true;
@@ -169,13 +169,18 @@ impl<M: Model> Integrator<M> {
         usable("fmi2GetDerivatives", model.get_derivatives(f), end)
     }
 
-    /// The watch compares the last stage with x at the same time: where that is not the first stage's, f at x is asked for once more.
-    fn evaluate_for_watch(&mut self, stage: usize, end: f64) -> Result<(), Fault> {
+    /// The watch compares the last stage with x at the same time: where that is not the first stage's, f at x follows from the step before or is asked for once more.
+    fn evaluate_for_watch(&mut self, stage: usize, h: f64, end: f64) -> Result<(), Fault> {
         self.work.watch_known = false;
+        self.work.slope_known = false;
         let last = stage + 1 == self.tableau.stages.len();
         let watches =
             self.plan.watch.is_some() && self.tableau.watch_evaluations(self.is_time_invariant()) > 0;
         if !last || !watches || self.tableau.watch == WatchPoint::End {
+            return Ok(());
+        }
+        self.work.watch_known = true;
+        if self.carry_in_time(h) {
             return Ok(());
         }
         let Integrator { model, live, work, .. } = self;
@@ -184,9 +189,8 @@ impl<M: Model> Integrator<M> {
             work.placed = true;
         }
         live.evaluations += 1;
-        usable("fmi2GetDerivatives", model.get_derivatives(&mut work.f_watch), end)?;
-        work.watch_known = true;
-        Ok(())
+        live.watch_evaluations += 1;
+        usable("fmi2GetDerivatives", model.get_derivatives(&mut work.f_watch), end)
     }
 
     /// ∂f/∂t where the first stage is, by a difference.
@@ -313,6 +317,7 @@ impl<M: Model> Integrator<M> {
     /// x := x_new at `time`, after a step of length `h`.
     pub(super) fn accept(&mut self, h: f64, time: f64) {
         let time_invariant = self.is_time_invariant();
+        self.keep_last_stage(h);
         let Integrator { live, work, .. } = self;
         std::mem::swap(&mut live.x, &mut work.x_new);
         std::mem::swap(&mut live.d, &mut live.d_before);

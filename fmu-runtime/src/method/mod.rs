@@ -86,9 +86,20 @@ impl Tableau {
     /// Evaluations that the watch takes in a step: at its end, or at x and the last stage's time where the first stage has another one. (Methods that need a fresh A do without: there it finds nothing
     /// that could be mended.)
     pub fn watch_evaluations(&self, time_invariant: bool) -> u32 {
-        let last = &self.stages[self.stages.len() - 1];
-        let other_time = self.any_matrix && !time_invariant && last.time != self.stages[0].time;
+        let [first, last] = self.first_and_last_time();
+        let other_time = self.any_matrix && !time_invariant && first != last;
         u32::from(self.watch == WatchPoint::End || other_time)
+    }
+
+    /// The last of these evaluations follows from the step before (see the integrator's `time_slope`): a step begins near the last stage of the one before, at a later time.
+    pub fn tells_time(&self) -> bool {
+        let [first, last] = self.first_and_last_time();
+        self.any_matrix && self.watch == WatchPoint::LastStage && first != last && 1.0 + first - last > 0.0
+    }
+
+    /// c of both.
+    pub fn first_and_last_time(&self) -> [f64; 2] {
+        [self.stages[0].time, self.stages[self.stages.len() - 1].time]
     }
 
     /// Solutions that the watch takes in a step.
