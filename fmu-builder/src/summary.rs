@@ -34,6 +34,8 @@ pub struct Summary {
     /// Of them, in each internal step.
     pub colours_per_step: usize,
     pub evaluations_per_step: f64,
+    /// What reading the outputs after a communication step adds.
+    pub evaluations_for_outputs: f64,
     pub operations_per_step: u64,
     /// Most evaluations of an internal step without events.
     pub evaluations_worst_step: f64,
@@ -222,6 +224,7 @@ impl Summary {
             colours: plan.jacobian.colours.len(),
             colours_per_step: plan.jacobian.policy.per_step(plan.jacobian.colours.len()),
             evaluations_per_step: decision.cost.evaluations_per_step,
+            evaluations_for_outputs: decision.cost.evaluations_for_outputs,
             operations_per_step: decision.cost.operations_per_step,
             evaluations_worst_step: decision.cost.evaluations_worst_step,
             worst_step: decision.worst_step,
@@ -337,9 +340,13 @@ impl Summary {
                 true => format!(" on average, {} at most", trim(self.evaluations_worst_step)),
                 false => String::new(),
             };
+            let outputs = match self.evaluations_for_outputs > 0.0 {
+                true => "; one more where outputs are read",
+                false => "",
+            };
             line(
                 "cost",
-                format!("{} per internal step{worst}{time}", evaluations(self.evaluations_per_step)),
+                format!("{} per internal step{worst}{time}{outputs}", evaluations(self.evaluations_per_step)),
             );
         }
         if let Some(text) = self.saving_text() {

@@ -1,7 +1,7 @@
 //! What a communication step costs at most, events included: bounded time in numbers.
 
 use fmu_runtime::lu::Operations;
-use fmu_runtime::method::Tableau;
+use fmu_runtime::method::{Tableau, WatchPoint};
 use fmu_runtime::plan::{Plan, Policy};
 use serde::Serialize;
 
@@ -40,8 +40,9 @@ impl WorstStep {
         let fallback =
             plan.fallback.as_ref().map(|fallback| fallback.jacobian.setup.len() as f64 * per_colour);
         let again = watched + f64::from(u8::from(fallback.is_some()));
-        let piece =
-            (1.0 + again) * (attempt + at_end(plan, &tableau)) + setup.max(varying) + fallback.unwrap_or(0.0);
+        let piece = (1.0 + again) * (attempt + beside_stages(plan, &tableau))
+            + setup.max(varying)
+            + fallback.unwrap_or(0.0);
         let indicator_calls = match plan.events.indicators {
             0 => 0,
             // After each piece, in each trial, after each event; and once if inputs have changed.
@@ -62,11 +63,22 @@ impl WorstStep {
     }
 }
 
-/// Evaluations beside the stages: for the watch, or at the step's end to start the next one with.
-pub fn at_end(plan: &Plan, tableau: &Tableau) -> f64 {
-    let watches = plan.watch.is_some() && tableau.watch_evaluations(plan.model.time_invariant) > 0;
+/// Evaluations beside the stages, at most: for the watch, and at the step's end.
+pub fn beside_stages(plan: &Plan, tableau: &Tableau) -> f64 {
+    f64::from(u8::from(watches_in_time(plan, tableau)) + u8::from(evaluates_end(plan, tableau)))
+}
+
+/// The watch needs f at x and the last stage's time: an evaluation, unless it follows from the step before.
+pub fn watches_in_time(plan: &Plan, tableau: &Tableau) -> bool {
+    let asks = tableau.watch_evaluations(plan.model.time_invariant) > 0;
+    plan.watch.is_some() && tableau.watch == WatchPoint::LastStage && asks
+}
+
+/// The model is evaluated at the step's end: for the watch, to start the next step with, or because outputs wait for it.
+pub fn evaluates_end(plan: &Plan, tableau: &Tableau) -> bool {
+    let watches = plan.watch.is_some() && tableau.watch == WatchPoint::End;
     let carries = plan.model.time_invariant && plan.events.indicators > 0;
-    f64::from(u8::from(watches || carries))
+    watches || carries || plan.model.outputs_need_evaluation
 }
 
 /// Solutions that the watch takes in a step.

@@ -1,7 +1,7 @@
 //! What the chosen plan was held against, in numbers that a reader can check.
 
 use super::candidates::{Candidate, MARGIN};
-use super::draft::{Cost, Draft};
+use super::draft::{Cost, Draft, Shares};
 use super::problem::Problem;
 use super::trial::with_age;
 use crate::analysis::acceptance::{Tolerance, accept};
@@ -76,8 +76,10 @@ impl Certificate {
     ) -> (Certificate, Vec<Spectra>) {
         let everything = Draft::new(problem, &crate::analysis::Mask::full(problem.n));
         let full = everything.plan(problem, Method::Lie, Policy::Every, None, None);
-        let mut certificate =
-            Certificate { fully_implicit: everything.cost(&full, 0.0), ..Certificate::default() };
+        let mut certificate = Certificate {
+            fully_implicit: everything.cost(&full, Shares::default()),
+            ..Certificate::default()
+        };
         let (step, mask, samples) = (problem.step(plan.step.method), &candidate.mask, &problem.samples);
         certificate.lengths = super::candidates::lengths(mask);
         certificate.stable = judged.is_stable();

@@ -1,6 +1,6 @@
 //! Plans made of a mask: colours, elimination, then a method and a policy, with what a step of them costs.
 
-use super::bound::{WorstStep, at_end, watch_solutions};
+use super::bound::{WorstStep, beside_stages, evaluates_end, watch_solutions, watches_in_time};
 use super::problem::Problem;
 use crate::analysis::Mask;
 use crate::assemble::{Choice, assemble};
@@ -24,6 +24,8 @@ pub struct Cost {
     pub factor_nonzeros: usize,
     /// Of an internal step without events, on average over the runs.
     pub evaluations_per_step: f64,
+    /// What reading outputs after a communication step adds: the model is evaluated for them where no step is.
+    pub evaluations_for_outputs: f64,
     pub operations_per_step: u64,
     /// The most that an internal step without events takes: the watch may have it done again.
     pub evaluations_worst_step: f64,
@@ -41,6 +43,15 @@ impl Cost {
     }
 }
 
+/// How often something that is not due in every step happened in the runs, in parts of the internal steps.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shares {
+    /// The watch had the step done again.
+    pub renewals: f64,
+    /// It had the model evaluated once more: nothing was known of what time alone changes.
+    pub watch_evaluations: f64,
+}
+
 /// What follows from a mask alone.
 pub struct Draft {
     jacobian: Jacobian,
@@ -49,6 +60,8 @@ pub struct Draft {
     /// Evaluations that a colour costs.
     per_colour: f64,
     operations: lu::Operations,
+    /// Some output is more than a state.
+    computes_outputs: bool,
 }
 
 impl Draft {
@@ -70,7 +83,11 @@ impl Draft {
             _ => 1.0,
         };
         let kept = kept.iter().filter(|&&kept| kept).count();
-        Draft { jacobian, elimination, kept, per_colour, operations }
+        let interface = problem.interface;
+        let is_state = |output: &u32| interface.state_references.contains(output);
+        let computes_outputs =
+            !interface.discrete_outputs.is_empty() || !interface.outputs.iter().all(is_state);
+        Draft { jacobian, elimination, kept, per_colour, operations, computes_outputs }
     }
 
     /// Colours that vary.
@@ -112,15 +129,22 @@ impl Draft {
         )
     }
 
-    /// Of an internal step. `renewals`: the share of steps that the watch has done again.
-    pub fn cost(&self, plan: &Plan, renewals: f64) -> Cost {
+    /// Of an internal step.
+    pub fn cost(&self, plan: &Plan, shares: Shares) -> Cost {
         let tableau = plan.step.method.tableau();
         let fresh = plan.jacobian.policy.per_step(self.colours());
-        let end = at_end(plan, &tableau).max(f64::from(u8::from(plan.model.outputs_need_evaluation)));
-        let attempt = f64::from(tableau.evaluations(plan.model.time_invariant)) + end;
+        let attempt =
+            f64::from(tableau.evaluations(plan.model.time_invariant)) + beside_stages(plan, &tableau);
         // Where time does not matter a step begins with what the one before it ended with, unless the importer sets inputs.
         let driven = plan.variables.real.roles.contains(char::from(Role::ContinuousInput as u8));
-        let carried = if plan.model.time_invariant && !driven { end } else { 0.0 };
+        let (at_end, shared) = (evaluates_end(plan, &tableau), plan.model.time_invariant && !driven);
+        let carried = f64::from(u8::from(at_end && shared));
+        let outputs = self.computes_outputs && !at_end && !shared;
+        // Where time matters the step before tells the watch what it changes, but for those that it does not know of.
+        let told = match watches_in_time(plan, &tableau) && tableau.tells_time() {
+            true => 1.0 - shares.watch_evaluations,
+            false => 0.0,
+        };
         let solves = tableau.stages.len() as u64 + watch_solutions(plan, &tableau);
         let refactor = tableau.gammas.len() as u64 * self.operations.refactor;
         let evaluations = attempt - carried + fresh as f64 * self.per_colour;
@@ -145,8 +169,9 @@ impl Draft {
         Cost {
             kept_nonzeros: self.kept,
             factor_nonzeros: self.elimination.cols.len() + self.elimination.outer.len(),
-            evaluations_per_step: evaluations + renewals * more,
-            operations_per_step: operations + (renewals * more_operations as f64) as u64,
+            evaluations_per_step: evaluations - told + shares.renewals * more,
+            evaluations_for_outputs: f64::from(u8::from(outputs)),
+            operations_per_step: operations + (shares.renewals * more_operations as f64) as u64,
             evaluations_worst_step: evaluations
                 + looks
                 + [more, last].iter().filter(|&&again| again > 0.0).map(|again| again + looks).sum::<f64>(),

@@ -5,7 +5,7 @@ mod choose;
 pub use choose::MISSED;
 
 use super::candidates::{Candidate, lengths};
-use super::draft::{Cost, Draft};
+use super::draft::{Cost, Draft, Shares};
 use super::error::{errors, errors_but_for_lateness, largest, wrong_shares};
 use super::{ExploredRun, Problem, ReferenceRun, WorstStep};
 use crate::analysis::Mask;
@@ -208,12 +208,12 @@ impl<'a> Judge<'a> {
                     let rooms = if all { 3 } else { 1 };
                     let may = |plan: &&Plan| plan.watch.is_some() || policy != Policy::Watched;
                     let mut room = variants.iter().take(rooms).filter(may);
-                    let fitting = room.find(|plan| self.fits(&draft.cost(plan, 0.0)));
+                    let fitting = room.find(|plan| self.fits(&draft.cost(plan, Shares::default())));
                     let plan = fitting.unwrap_or(&variants[0]).clone();
                     if self.tried.iter().any(|tried| tried.plan == plan) {
                         continue;
                     }
-                    let (cost, worst) = (draft.cost(&plan, 0.0), draft.worst_step(&plan));
+                    let (cost, worst) = (draft.cost(&plan, Shares::default()), draft.worst_step(&plan));
                     plans.push((candidate.clone(), plan, cost, worst));
                 }
             }
@@ -266,9 +266,9 @@ impl<'a> Judge<'a> {
             }
         }
         match ran {
-            Ok((outcome, renewals)) => {
+            Ok((outcome, shares)) => {
                 let draft = Draft::new(self.problem, &tried.candidate.mask);
-                tried.cost = draft.cost(&tried.plan, renewals);
+                tried.cost = draft.cost(&tried.plan, shares);
                 if !fits {
                     tried.failed = Some("does not fit the budget".into());
                 } else if !outcome.holds {
@@ -282,9 +282,9 @@ impl<'a> Judge<'a> {
     }
 
     /// The given runs first: a plan that misses the tolerance there need not be tried on the others.
-    fn run(&self, one: &Tried) -> Result<(Outcome, f64), String> {
+    fn run(&self, one: &Tried) -> Result<(Outcome, Shares), String> {
         let label = format!("trying: {}, {}", one.candidate.label, one.plan.step.method.name());
-        let (mut renewals, mut steps) = (0, 0);
+        let (mut renewals, mut watch_evaluations, mut steps) = (0, 0, 0);
         let given: Vec<&ReferenceRun> = self.runs.iter().filter(|run| run.given).collect();
         let mut outcome: Option<Outcome> = None;
         for (run, simulated) in given.iter().zip(self.simulate(&label, &one.plan, &given)) {
@@ -293,6 +293,7 @@ impl<'a> Judge<'a> {
                 return Err(failed);
             }
             (renewals, steps) = (renewals + simulated.renewals, steps + run.steps);
+            watch_evaluations += simulated.watch_evaluations;
             let mut known = outcome.take().unwrap_or_default();
             known.merge(run, &simulated);
             if known.simulated.trajectory.is_empty() {
@@ -317,6 +318,7 @@ impl<'a> Judge<'a> {
             match simulated {
                 Ok(simulated) => {
                     (renewals, steps) = (renewals + simulated.renewals, steps + run.steps);
+                    watch_evaluations += simulated.watch_evaluations;
                     let errors = errors(&run.trajectory, &simulated.trajectory);
                     let error = largest(&errors).unwrap_or(0.0);
                     let worst = errors.iter().position(|&one| one == error && error > 0.0);
@@ -333,8 +335,10 @@ impl<'a> Judge<'a> {
             }
             outcome.runs.push(explored);
         }
-        let steps = steps * u64::from(one.plan.step.substeps);
-        Ok((outcome, renewals as f64 / steps.max(1) as f64))
+        let steps = (steps * u64::from(one.plan.step.substeps)).max(1);
+        let share = |count: u64| (count as f64 / steps as f64).min(1.0);
+        let shares = Shares { renewals: share(renewals), watch_evaluations: share(watch_evaluations) };
+        Ok((outcome, shares))
     }
 
     /// One plan on several runs; answers in their order.

@@ -67,6 +67,13 @@ pub fn key_figures(out: &mut String, summary: &Summary) {
                 None => "calls of fmi2GetDerivatives".into(),
             },
         );
+        if summary.evaluations_for_outputs > 0.0 {
+            row(
+                "Evaluations for outputs",
+                trim(summary.evaluations_for_outputs),
+                "more in a communication step after which outputs are read: time or inputs go on before the next step begins".into(),
+            );
+        }
         if summary.evaluations_worst_step > summary.evaluations_per_step {
             row(
                 "Evaluations, worst internal step",

@@ -40,6 +40,8 @@ pub struct Simulated {
     /// The watch's value: what 99 of 100 communication steps stay below, and the largest since the point before, for each recorded point.
     pub defect: f64,
     pub defects: Vec<f64>,
+    /// Evaluations that it asked for to tell time from the matrix.
+    pub watch_evaluations: u64,
     /// Steps that it had done again with a new Jacobian, and steps that could not be mended.
     pub renewals: u64,
     pub outside: u64,
@@ -120,6 +122,7 @@ impl Simulate {
         let counted = instance.counters();
         (result.events, result.carried_events) = (counted.events, counted.carried_events);
         (result.renewals, result.outside) = (counted.renewals, counted.outside_plan);
+        result.watch_evaluations = counted.watch_evaluations - begin_counters.watch_evaluations;
         result.evaluations =
             (counted.evaluations - begin_counters.evaluations) as f64 / times.len().max(1) as f64;
         watched_steps.sort_by(f64::total_cmp);

@@ -39,6 +39,7 @@ use crate::plan::{Plan, Policy};
 use crate::status::Status;
 
 use solver::Solver;
+use time_slope::EndOfStep;
 
 pub use advance::Division;
 pub use live::Live;
@@ -51,6 +52,7 @@ pub struct Integrator<M> {
     pub(crate) tableau: Tableau,
     /// The plan's own and its fallback's.
     pub(crate) solvers: Vec<Solver>,
+    end_of_step: Option<EndOfStep>,
     pub(crate) work: Workspace,
     /// Rehearsal: runs the step's code once so that it is in the cache. It must not change the model: events are not handled and
     /// `fmi2CompletedIntegratorStep` is not called.
@@ -111,6 +113,13 @@ pub(crate) struct Workspace {
     pub estimate: f64,
 }
 
+impl Workspace {
+    /// The stage takes f from `f_start`.
+    pub fn is_at_start(&self, stage: usize, time_invariant: bool) -> bool {
+        (1..=stage).all(|i| self.shares[i][usize::from(time_invariant)])
+    }
+}
+
 /// A state this many times its scale is lost.
 const EXPLODED: f64 = 1e30;
 
@@ -156,12 +165,14 @@ impl<M: Model> Integrator<M> {
             estimate: 0.0,
         };
         let live = Live::new(&plan, &solvers);
+        let end_of_step = plan.watch.and_then(|_| EndOfStep::new(&tableau));
         Ok(Integrator {
             plan,
             model,
             live,
             tableau,
             solvers,
+            end_of_step,
             work,
             rehearsing: false,
             made: remark::Made::default(),

@@ -262,8 +262,7 @@ impl<M: Model> Integrator<M> {
     fn solve_stage(&mut self, stage: usize, h: f64, time_invariant: bool) {
         let Integrator { work, solvers, tableau, .. } = self;
         let factors = &mut solvers[self.live.solver].factors;
-        let is_later = (1..=stage).any(|i| !work.shares[i][usize::from(time_invariant)]);
-        let f = if is_later { &work.f } else { &work.f_start };
+        let f = if work.is_at_start(stage, time_invariant) { &work.f_start } else { &work.f };
         let stage_data = &tableau.stages[stage];
         let (before, rest) = work.k.split_at_mut(stage);
         let k = &mut rest[0];
@@ -303,14 +302,11 @@ impl<M: Model> Integrator<M> {
         let excess = estimate / plan.step.limit;
         let high = if excess > 1.0 { 1.0 / (excess * excess) } else { 1.0 };
         work.high = high;
-        let low_weights = tableau.low_weights.iter().chain(std::iter::repeat(&0.0));
-        let mut first = true;
-        for ((b, low), k) in tableau.weights.iter().zip(low_weights).zip(&work.k) {
-            let weight = if tableau.low_weights.is_empty() { *b } else { low + high * (b - low) };
+        for (stage, k) in work.k.iter().enumerate() {
+            let weight = tableau.weight(stage, high);
             for (d, k) in work.d.iter_mut().zip(k) {
-                *d = if first { weight * k } else { *d + weight * k };
+                *d = if stage == 0 { weight * k } else { *d + weight * k };
             }
-            first = false;
         }
     }
 

@@ -8,23 +8,24 @@
 //! f_t ≈ (f(t + c₁h, x) - f_last - A (x - x_last)) / (t + c₁h - t_last)
 //! ```
 //!
-//! costs a product. A's own error enters with (J - A)(x - x_last), a small part of the (J - A) δ that the watch looks for. Slopes of two steps are carried on to where
-//! this step needs them. Where x and x_last are not close (a jump, a limited step), or nothing is known (after events, changed inputs and at the start), the
-//! model is evaluated.
+//! costs no evaluation, and no product either: x - x_last is a sum of k, and A k = (k - y) / (γh) for a stage that solved (I - γhA) k = y. A's own error enters with (J - A)(x - x_last), a small part
+//! of the (J - A) δ that the watch looks for. Slopes of two steps are carried on to where this step needs them. Where x and x_last are not close (a jump, a limited step), or nothing is known (after
+//! events, changed inputs and at the start), the model is evaluated.
 
-use super::Integrator;
+use super::{Integrator, Workspace};
+use crate::method::Tableau;
 use crate::model::Model;
 use serde::{Deserialize, Serialize};
 
 /// x must be this much nearer to the last stage of the step before than the step was long.
 const CLOSE: f64 = 0.25;
 
-/// The last stage of the step before, and the slope that was found then. Its vectors are empty where no step needs them.
+/// What the last stage of the step before tells of f, and the slope that was found then. The vectors are empty where no step needs them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct LastStage {
-    pub time: f64,
-    pub x: Vec<f64>,
+    /// f at that stage's time, carried to where its step ended: f_last + A (x - x_last).
     pub f: Vec<f64>,
+    pub time: f64,
     pub known: bool,
     /// ∂f/∂t, and the time that it belongs to.
     pub slope: Vec<f64>,
@@ -34,8 +35,7 @@ pub(crate) struct LastStage {
 
 impl LastStage {
     pub fn new(n: usize) -> LastStage {
-        let vector = || vec![0.0; n];
-        LastStage { x: vector(), f: vector(), slope: vector(), ..LastStage::default() }
+        LastStage { f: vec![0.0; n], slope: vec![0.0; n], ..LastStage::default() }
     }
 
     /// The model is another one now: an event, new inputs.
@@ -43,48 +43,34 @@ impl LastStage {
         (self.known, self.slope_known) = (false, false);
     }
 
-    pub fn sizes(&self) -> [usize; 3] {
-        [&self.x, &self.f, &self.slope].map(Vec::len)
+    pub fn sizes(&self) -> [usize; 2] {
+        [self.f.len(), self.slope.len()]
     }
 }
 
 impl<M: Model> Integrator<M> {
     /// f at x and the last stage's time into `f_watch`, from f at x and the first stage's time in `f_start`. False if nothing is known that it would follow from.
     pub(super) fn carry_in_time(&mut self, h: f64) -> bool {
-        let Integrator { live, work, tableau, solvers, .. } = self;
+        let Integrator { live, work, tableau, .. } = self;
         let last = &live.last_stage;
-        if !last.known || !tableau.tells_time() {
+        if !last.known {
             return false;
         }
         let [first_time, last_time] = tableau.first_and_last_time().map(|share| live.time + share * h);
         let span = first_time - last.time;
-        let (mut apart, mut moved) = (0.0, 0.0);
-        let increments = live.d.iter().zip(&work.inverse_sizes);
-        for (((s, x), x_last), (d, inverse)) in
-            work.x_stage.iter_mut().zip(&live.x).zip(&last.x).zip(increments)
-        {
-            *s = x - x_last;
-            apart = f64::max(apart, s.abs() * inverse);
-            moved = f64::max(moved, d.abs() * inverse);
-        }
-        if apart > CLOSE * moved || span <= 0.0 {
+        if span <= 0.0 {
             return false;
-        }
-        for ((slope, f), f_last) in work.f_time.iter_mut().zip(&work.f_start).zip(&last.f) {
-            *slope = f - f_last;
-        }
-        for &(row, column, entry) in &solvers[live.solver].kept {
-            work.f_time[row as usize] -= live.jacobian[entry as usize] * work.x_stage[column as usize];
         }
         let slope_time = 0.5 * (first_time + last.time);
         // On from the slope before, as far as steps of one length take it: half a step.
         let between = slope_time - last.slope_time;
         let ahead = 0.5 * (first_time + last_time) - slope_time;
         let on = if last.slope_known && ahead <= between { ahead / between } else { 0.0 };
-        let length = last_time - first_time;
-        let slopes = work.f_time.iter_mut().zip(&last.slope);
-        for ((f_watch, f), (slope, before)) in work.f_watch.iter_mut().zip(&work.f_start).zip(slopes) {
-            *slope /= span;
+        let (per_span, length) = (1.0 / span, last_time - first_time);
+        let known = work.f_start.iter().zip(&last.f).zip(&last.slope);
+        let found = work.f_watch.iter_mut().zip(work.f_time.iter_mut());
+        for ((f_watch, slope), ((f, f_last), before)) in found.zip(known) {
+            *slope = (f - f_last) * per_span;
             *f_watch = f + length * (*slope + on * (*slope - before));
         }
         work.slope_time = slope_time;
@@ -92,28 +78,71 @@ impl<M: Model> Integrator<M> {
         true
     }
 
-    /// The step of length `h` from `live.x` that was tried last is accepted: the next one will begin near its last stage.
+    /// The step of length `h` that was tried last is accepted: the next one will begin near its last stage.
     pub(super) fn keep_last_stage(&mut self, h: f64) {
-        let Integrator { plan, live, work, tableau, .. } = self;
+        let time_invariant = self.is_time_invariant();
+        let Integrator { live, work, tableau, end_of_step, .. } = self;
         let last = &mut live.last_stage;
-        if !tableau.tells_time() || last.x.is_empty() || plan.watch.is_none() || work.euler_only {
-            last.forget();
+        let Some(end_of_step) = end_of_step.as_ref().filter(|_| !last.f.is_empty() && !time_invariant) else {
             return;
-        }
-        let [_, share] = tableau.first_and_last_time();
-        last.time = live.time + share * h;
-        last.x.copy_from_slice(&live.x);
-        if let Some(stage) = tableau.stages.last() {
-            for (a, k) in stage.nodes.iter().zip(&work.k).filter(|(a, _)| **a != 0.0) {
-                last.x.iter_mut().zip(k).for_each(|(x, k)| *x += a * k);
-            }
-        }
-        last.f.copy_from_slice(&work.f);
-        last.known = true;
+        };
         last.slope_known = std::mem::take(&mut work.slope_known);
         if last.slope_known {
             last.slope_time = work.slope_time;
             std::mem::swap(&mut last.slope, &mut work.f_time);
         }
+        last.known = !work.euler_only && work.high == 1.0 && end_of_step.carry(work, h, &mut last.f);
+        let [_, share] = tableau.first_and_last_time();
+        last.time = live.time + share * h;
+    }
+}
+
+/// f_last + A (x - x_last) as a sum of f_last, f_start and the k of a step that no limiter drew: x - x_last = Σ s_j k_j, A k_j = (k_j - y_j) / (γ_j h) and
+/// y_j = σ_j h f_j + Σ g_ji k_i.
+#[derive(Clone, Debug)]
+pub(crate) struct EndOfStep {
+    of_last: f64,
+    of_start: f64,
+    /// For each k: h times its share in that sum, and s_j.
+    of_k: Vec<[f64; 2]>,
+}
+
+impl EndOfStep {
+    /// For methods that tell time; nothing comes of the others.
+    pub fn new(tableau: &Tableau) -> Option<EndOfStep> {
+        let (last, _) = tableau.stages.split_last().filter(|_| tableau.tells_time())?;
+        let share = |j: usize| tableau.weights[j] - last.nodes.get(j).unwrap_or(&0.0);
+        let of_f = |j: usize| -share(j) * tableau.stages[j].scale / tableau.gamma(j);
+        let end = tableau.stages.len() - 1;
+        let of_k = |i: usize| {
+            let coupling = |j: usize| tableau.stages[j].couplings.get(i).unwrap_or(&0.0);
+            let of_others = (i..=end).map(|j| share(j) * coupling(j) / tableau.gamma(j)).sum::<f64>();
+            [share(i) / tableau.gamma(i) - of_others, share(i)]
+        };
+        Some(EndOfStep {
+            of_last: 1.0 + of_f(end),
+            of_start: (0..end).map(of_f).sum(),
+            of_k: (0..=end).map(of_k).collect(),
+        })
+    }
+
+    /// After a step of length `h`, into `carried`; false if x and x_last are too far apart for it to mean anything.
+    fn carry(&self, work: &mut Workspace, h: f64, carried: &mut [f64]) -> bool {
+        for ((carried, f_last), f_start) in carried.iter_mut().zip(&work.f).zip(&work.f_start) {
+            *carried = self.of_last * f_last + self.of_start * f_start;
+        }
+        work.x_stage.fill(0.0);
+        for (k, &[of_k, share]) in work.k.iter().zip(&self.of_k).filter(|(_, of_k)| **of_k != [0.0; 2]) {
+            let of_k = of_k / h;
+            for ((carried, s), k) in carried.iter_mut().zip(&mut work.x_stage).zip(k) {
+                *carried += of_k * k;
+                *s += share * k;
+            }
+        }
+        let largest = |v: &[f64]| {
+            let scaled = v.iter().zip(&work.inverse_sizes).map(|(v, inverse)| v.abs() * inverse);
+            scaled.fold(0.0, f64::max)
+        };
+        largest(&work.x_stage) <= CLOSE * largest(&work.d)
     }
 }

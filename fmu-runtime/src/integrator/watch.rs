@@ -8,7 +8,7 @@
 //! ```
 //!
 //! is the next simplified-Newton correction of the implicit step: small while A is good enough, large when the model has moved away from where A was taken, when
-//! entries are missing from it, or when parameters differ from those of the study. It costs a product and a solution. For linearly implicit Euler
+//! entries are missing from it, or when parameters differ from those of the study. It costs a solution, and a product where no stage has solved for δ itself. For linearly implicit Euler
 //! h A d = d - h f(x) makes it (I - h A)⁻¹ (h f(x + d) - d).
 //!
 //! That is what a step of first order misses. A W-method of order p makes up for A's error but for terms of order h^(p+1): the result misses about
@@ -98,6 +98,7 @@ impl<M: Model> Integrator<M> {
     /// The largest sum of what results missed since A was taken, relative to the states' sizes; infinite where f is no number or the model refuses to be evaluated.
     /// `renewed`: A was taken in this step.
     fn defect(&mut self, h: f64, end: f64, renewed: bool) -> Result<f64, Fault> {
+        let time_invariant = self.is_time_invariant();
         let Integrator { plan, model, live, work, tableau, solvers, .. } = self;
         let solver = &mut solvers[live.solver];
         if work.euler_only {
@@ -120,17 +121,29 @@ impl<M: Model> Integrator<M> {
             }
             WatchPoint::LastStage => {
                 let f_start = if work.watch_known { &work.f_watch } else { &work.f_start };
+                let scale = tableau.gamma(last) * h;
                 for ((e, f), f_start) in work.e.iter_mut().zip(&work.f).zip(f_start) {
-                    *e = f - f_start;
+                    *e = scale * (f - f_start);
                 }
                 for (delta, x) in work.x_stage.iter_mut().zip(&live.x) {
                     *delta -= x;
                 }
-                for &(row, column, entry) in &solver.kept {
-                    work.e[row as usize] -= live.jacobian[entry as usize] * work.x_stage[column as usize];
+                match tableau.only_node(last).filter(|&j| work.is_at_start(j, time_invariant)) {
+                    // δ = k of a stage that solved (I - γhA) k = s h f(x): there is A δ.
+                    Some(j) => {
+                        let (ratio, s) =
+                            (tableau.gamma(last) / tableau.gamma(j), tableau.stages[j].scale * h);
+                        for ((e, k), f) in work.e.iter_mut().zip(&work.k[j]).zip(&work.f_start) {
+                            *e -= ratio * (k - s * f);
+                        }
+                    }
+                    None => {
+                        for &(row, column, entry) in &solver.kept {
+                            let product = live.jacobian[entry as usize] * work.x_stage[column as usize];
+                            work.e[row as usize] -= scale * product;
+                        }
+                    }
                 }
-                let scale = tableau.gamma(last) * h;
-                work.e.iter_mut().for_each(|e| *e *= scale);
             }
         }
         let factors = &mut solver.factors[tableau.stages[last].factors];

@@ -60,6 +60,11 @@ pub enum WatchPoint {
 }
 
 impl Stage {
+    /// It solves for f alone.
+    fn is_uncoupled(&self) -> bool {
+        self.couplings.iter().all(|&g| g == 0.0) && self.time_slope == 0.0
+    }
+
     /// It evaluates the model at x itself.
     pub fn is_at_start(&self) -> bool {
         self.nodes.iter().all(|&a| a == 0.0)
@@ -67,6 +72,12 @@ impl Stage {
 }
 
 impl Tableau {
+    /// A stage's share in the step, of which `high` is of the method's order and the rest of the lower one.
+    pub fn weight(&self, stage: usize, high: f64) -> f64 {
+        let b = self.weights[stage];
+        self.low_weights.get(stage).map_or(b, |low| low + high * (b - low))
+    }
+
     pub fn gamma(&self, stage: usize) -> f64 {
         self.gammas[self.stages[stage].factors]
     }
@@ -76,6 +87,13 @@ impl Tableau {
         let Some(before) = stage.checked_sub(1).map(|before| &self.stages[before]) else { return false };
         let this = &self.stages[stage];
         before.is_at_start() && this.is_at_start() && (time_invariant || before.time == this.time)
+    }
+
+    /// The stage whose k alone leads from x to where this one is evaluated.
+    pub fn only_node(&self, stage: usize) -> Option<usize> {
+        let mut nodes = self.stages[stage].nodes.iter().enumerate().filter(|(_, a)| **a != 0.0);
+        let (only, a) = nodes.next()?;
+        (*a == 1.0 && nodes.next().is_none() && self.stages[only].is_uncoupled()).then_some(only)
     }
 
     /// The order that holds whatever A is.
@@ -94,7 +112,11 @@ impl Tableau {
     /// The last of these evaluations follows from the step before (see the integrator's `time_slope`): a step begins near the last stage of the one before, at a later time.
     pub fn tells_time(&self) -> bool {
         let [first, last] = self.first_and_last_time();
-        self.any_matrix && self.watch == WatchPoint::LastStage && first != last && 1.0 + first - last > 0.0
+        // All others take the first one's evaluation, so that A k is known for each.
+        let is_known =
+            |stage: usize| self.stages[..=stage].iter().all(|s| s.is_at_start() && s.time == first);
+        let known = (0..self.stages.len() - 1).all(is_known);
+        self.any_matrix && self.watch == WatchPoint::LastStage && known && first != last && 1.0 + first > last
     }
 
     /// c of both.
