@@ -95,6 +95,8 @@ pub(crate) struct Workspace {
     pub inverse_sizes: Vec<f64>,
     /// Stages that take the evaluation of the stage before; likewise where time does not matter.
     pub shares: Vec<[bool; 2]>,
+    /// The first stage is solved only where the step of lower order is asked for.
+    pub has_spare_stage: bool,
     /// The model holds `live.x`.
     pub placed: bool,
     /// Time that the model holds.
@@ -155,6 +157,7 @@ impl<M: Model> Integrator<M> {
             shares: (0..tableau.stages.len())
                 .map(|i| [false, true].map(|time_invariant| tableau.shares_evaluation(i, time_invariant)))
                 .collect(),
+            has_spare_stage: tableau.has_spare_stage(),
             borrowed: false,
             euler_only: false,
             end_known: false,

@@ -60,14 +60,17 @@ impl<M: Model> Integrator<M> {
                     self.refactor(h).map_err(|fault| blame_derivative(&self.work.f_start, end, fault))?;
                 }
             }
-            self.solve_stage(i, h, time_invariant);
+            // A spare first stage waits until the step of lower order is asked for.
+            if i > 0 || !self.work.has_spare_stage {
+                self.solve_stage(i, h, time_invariant);
+            }
         }
-        self.combine();
+        self.combine(h, time_invariant);
         self.move_to(end)?;
         if !self.arrive() {
             // Its first stage is a step by itself.
             self.work.euler_only = self.tableau.stages.len() > 1;
-            self.combine();
+            self.combine(h, time_invariant);
             if !self.work.euler_only || !self.arrive() {
                 let work = &self.work;
                 return Err(name_divergence(&work.f_start, &work.f, &work.x_new, &work.limit, end));
@@ -76,7 +79,7 @@ impl<M: Model> Integrator<M> {
         self.hand_over(end)?;
         if self.overshoots() && !self.can_stand(end)? {
             self.work.euler_only = true;
-            self.combine();
+            self.combine(h, time_invariant);
             if !self.arrive() {
                 let work = &self.work;
                 return Err(name_divergence(&work.f_start, &work.f, &work.x_new, &work.limit, end));
@@ -280,34 +283,29 @@ impl<M: Model> Integrator<M> {
 
     /// d = Σ b k, drawn towards the step of lower order where the embedded estimate is beyond the limit: by 1/ρ², ρ the estimate over the
     /// limit. Second order overshoots where first order cannot; the share of it that is taken vanishes there, without a switch.
-    fn combine(&mut self) {
-        let Integrator { plan, work, tableau, .. } = self;
-        if let [k] = &mut work.k[..] {
-            std::mem::swap(k, &mut work.d);
+    fn combine(&mut self, h: f64, time_invariant: bool) {
+        if let [k] = &mut self.work.k[..] {
+            std::mem::swap(k, &mut self.work.d);
             return;
         }
+        let Integrator { plan, work, tableau, .. } = self;
+        if !work.euler_only {
+            weighted_sum(&mut work.d, |stage| tableau.estimate[stage], &work.k);
+            let scaled = work.d.iter().zip(&work.inverse_sizes).map(|(d, inverse)| d.abs() * inverse);
+            work.estimate = scaled.fold(0.0, f64::max);
+            let excess = work.estimate / plan.step.limit;
+            work.high = if excess > 1.0 { 1.0 / (excess * excess) } else { 1.0 };
+        }
+        if work.has_spare_stage && (work.euler_only || work.high < 1.0) {
+            self.solve_stage(0, h, time_invariant);
+        }
+        let Integrator { work, tableau, .. } = self;
         if work.euler_only {
             work.d.copy_from_slice(&work.k[0]);
             work.estimate = f64::MAX;
             return;
         }
-        let weighted = |weights: &[f64], k: &[Vec<f64>], j: usize| -> f64 {
-            weights.iter().zip(k).map(|(weight, k)| weight * k[j]).sum()
-        };
-        let mut estimate = 0.0;
-        for (j, inverse) in work.inverse_sizes.iter().enumerate() {
-            estimate = f64::max(estimate, weighted(&tableau.estimate, &work.k, j).abs() * inverse);
-        }
-        work.estimate = estimate;
-        let excess = estimate / plan.step.limit;
-        let high = if excess > 1.0 { 1.0 / (excess * excess) } else { 1.0 };
-        work.high = high;
-        for (stage, k) in work.k.iter().enumerate() {
-            let weight = tableau.weight(stage, high);
-            for (d, k) in work.d.iter_mut().zip(k) {
-                *d = if stage == 0 { weight * k } else { *d + weight * k };
-            }
-        }
+        weighted_sum(&mut work.d, |stage| tableau.weight(stage, work.high), &work.k);
     }
 
     /// x := x_new at `time`, after a step of length `h`.
@@ -328,6 +326,20 @@ impl<M: Model> Integrator<M> {
         work.evaluated_here = work.end_known;
         live.time = time;
         self.return_solver();
+    }
+}
+
+/// Σ w k, over the stages that have a share.
+fn weighted_sum(sum: &mut [f64], weight: impl Fn(usize) -> f64, k: &[Vec<f64>]) {
+    let mut first = true;
+    for (stage, k) in k.iter().enumerate() {
+        let weight = weight(stage);
+        match (weight == 0.0, first) {
+            (true, _) => continue,
+            (_, true) => sum.iter_mut().zip(k).for_each(|(sum, k)| *sum = weight * k),
+            (_, false) => sum.iter_mut().zip(k).for_each(|(sum, k)| *sum += weight * k),
+        }
+        first = false;
     }
 }
 

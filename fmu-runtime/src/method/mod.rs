@@ -96,6 +96,16 @@ impl Tableau {
         (*a == 1.0 && nodes.next().is_none() && self.stages[only].is_uncoupled()).then_some(only)
     }
 
+    /// The first stage is there for the step of lower order alone: it is solved only where that is asked for.
+    pub fn has_spare_stage(&self) -> bool {
+        let taken = |stage: &Stage| {
+            stage.nodes.first().is_some_and(|&a| a != 0.0)
+                || stage.couplings.first().is_some_and(|&g| g != 0.0)
+        };
+        let counts = [&self.weights, &self.estimate].iter().any(|b| b.first().is_none_or(|&b| b != 0.0));
+        !counts && !self.stages[1..].iter().any(taken)
+    }
+
     /// The order that holds whatever A is.
     pub fn order_with_any_matrix(&self) -> u32 {
         if self.any_matrix { self.order } else { 1 }
