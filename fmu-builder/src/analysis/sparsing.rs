@@ -37,6 +37,8 @@ use faer::prelude::c64;
 pub struct Search {
     pub tolerance: Tolerance,
     pub clustering: Clustering,
+    /// Most samples that are worth searching by; what is found is judged by all.
+    pub samples: usize,
     /// Structures tried for one sample.
     pub max_trials: usize,
     /// Stop after so many without a better one.
@@ -50,10 +52,18 @@ impl Search {
         Search {
             tolerance: Tolerance::new(rho),
             clustering: Clustering::default(),
+            samples: 5,
             max_trials: 40,
             patience: 8,
             max_trims: 120,
         }
+    }
+}
+
+impl Search {
+    /// A tenth of the eigenvalue problems, and some entries more.
+    pub fn quick(rho: f64) -> Self {
+        Search { samples: 1, max_trials: 8, patience: 2, max_trims: 8, ..Search::new(rho) }
     }
 }
 

@@ -4,6 +4,7 @@ use super::problem::Problem;
 use super::trim;
 use crate::analysis::amplification::carried;
 use crate::analysis::drift::Drift;
+use crate::analysis::sparsing::Search;
 use crate::analysis::verdict::{Age, Failure, LENGTHS, Verdict, verdict};
 use crate::analysis::{Mask, greedy, sparsing, step_advice};
 use crate::error::Error;
@@ -99,15 +100,23 @@ impl<'a> Finder<'a> {
 
     /// Single entries dropped as far as (5.1) of Schiela lets rho, where that leaves fewer.
     pub fn sparsed(&mut self, rho: f64) -> Vec<Candidate> {
+        let mut found = self.searched(Search::new(rho));
+        found.retain(|one| self.judge(&one.mask).is_stable());
+        self.stable += found.len();
+        found
+    }
+
+    /// Found by a shorter search, and judged only if it is tried: beside a plan that is there already it would have to be much cheaper.
+    pub fn sparsed_quickly(&self, rho: f64) -> Vec<Candidate> {
+        self.searched(Search::quick(rho))
+    }
+
+    fn searched(&self, search: Search) -> Vec<Candidate> {
         if self.is_pinned() {
             return Vec::new();
         }
         let drift = self.problem.drift(self.options.tolerance);
-        let found = sparsed(self.problem, &self.step, &drift, rho);
-        let found: Vec<Candidate> =
-            found.into_iter().filter(|one| self.judge(&one.mask).is_stable()).collect();
-        self.stable += found.len();
-        found
+        sparsed(self.problem, &self.step, &drift, search).into_iter().collect()
     }
 
     /// The same with fewer entries, where it stays stable.
@@ -371,20 +380,21 @@ fn complex(re: f64, im: f64) -> String {
 }
 
 /// Single entries dropped, where that leaves fewer.
-fn sparsed(problem: &Problem, step: &Step, drift: &Drift, rho: f64) -> Option<Candidate> {
+fn sparsed(problem: &Problem, step: &Step, drift: &Drift, search: Search) -> Option<Candidate> {
     let n = problem.n;
     if !(3..=SPARSING).contains(&n) || problem.samples.jacobians.is_empty() {
         return None;
     }
     // A handful of samples: each trial costs their eigenvalues. h enters as h J only, so that 1.5 J stands for
     // the margin that the verdict will ask for.
-    let few = problem.samples.spread(if n > 40 { 2 } else { 5 });
+    let few = problem.samples.spread(search.samples.min(if n > 40 { 2 } else { 5 }));
     let samples: Vec<_> = few
         .jacobians
         .iter()
         .flat_map(|jacobian| [jacobian.clone(), faer::Scale(MARGIN) * jacobian])
         .collect();
-    let found = sparsing::sparsing(&samples, step, None, drift, sparsing::Search::new(rho)).ok()?;
+    let found = sparsing::sparsing(&samples, step, None, drift, search).ok()?;
+    let rho = search.tolerance.rho;
     let kept = found.mask.kept(&problem.pattern);
     let count = kept.iter().filter(|&&kept| kept).count();
     let label = format!("sparsed to {count} of {} entries, rho = {rho}", kept.len());

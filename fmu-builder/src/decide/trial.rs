@@ -227,6 +227,21 @@ impl<'a> Judge<'a> {
             if dearer || !fits && self.satisfied() {
                 continue;
             }
+            if !candidate.mask.is_full() && !self.is_worth_dropping(&cost) {
+                let verdict = Verdict { amplification: None, failure: None };
+                let failed = Some("drops entries and would not save a third".into());
+                self.tried.push(Tried {
+                    candidate,
+                    plan,
+                    cost,
+                    worst_step,
+                    fits,
+                    verdict,
+                    outcome: None,
+                    failed,
+                });
+                continue;
+            }
             if self.spent > PATIENCE && self.has_run() {
                 self.warnings.push(format!("plans after the first {i} were not tried: they take too long"));
                 return;

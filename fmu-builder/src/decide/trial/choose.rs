@@ -3,9 +3,9 @@
 use super::{Judge, Outcome, SHARE, Trial, Tried, policy_name};
 use crate::decide::candidates::advice;
 use crate::decide::error::largest;
-use crate::decide::{Certificate, Decision, Explored, Problem};
+use crate::decide::{Certificate, Cost, Decision, Explored, Problem};
 use crate::error::Error;
-use crate::options::{Options, WatchMode};
+use crate::options::{Options, Partitioning, WatchMode};
 use crate::quantity::format_duration;
 use fmu_runtime::plan::Plan;
 
@@ -15,6 +15,8 @@ const EQUAL_COST: f64 = 1.15;
 const MARGIN: f64 = 0.5;
 /// How many times more such a margin may cost.
 const MARGIN_COST: f64 = 2.5;
+/// How many times cheaper a plan must be for which entries are dropped.
+const WORTH_DROPPING: f64 = 1.5;
 /// Of plans that use more somewhere, those this near to the most accurate one are as good.
 const AS_ACCURATE: f64 = 1.25;
 
@@ -147,19 +149,32 @@ impl Judge<'_> {
         })
     }
 
-    /// Plans that cost and accuracy decide between: those that keep the tolerance with margin on every run, or else the most accurate ones that hold. Plans with all
-    /// entries where there are such: what others save is not worth their margins, unless somebody asked for it.
+    /// Plans that cost and accuracy decide between: those that keep the tolerance with margin on every run, or else the most accurate ones that hold. Where there are plans with all
+    /// entries, others only if they save a third: less is not worth their margins, unless somebody asked for it.
     fn contenders(&self) -> Vec<&Tried> {
         let holding: Vec<&Tried> = self.tried.iter().filter(|one| self.holds(one)).collect();
         let worst = |one: &&Tried| one.outcome.as_ref().map_or(f64::INFINITY, Outcome::worst);
         let least = holding.iter().map(worst).fold(f64::INFINITY, f64::min);
         let limit = self.limit().unwrap_or(AS_ACCURATE * least);
         let mut good: Vec<&Tried> = holding.into_iter().filter(|one| worst(one) <= limit).collect();
-        let asked = self.options.budget.is_some() || self.options.rho.is_some();
-        if !asked && good.iter().any(|one| one.candidate.mask.is_full()) {
-            good.retain(|one| one.candidate.mask.is_full());
-        }
+        good.retain(|one| one.candidate.mask.is_full() || self.is_worth_dropping(&one.cost));
         good
+    }
+
+    /// A plan of this cost would save enough to drop entries for it: beside the cheapest one with all entries among those that cost and accuracy decide between.
+    pub(super) fn is_worth_dropping(&self, cost: &Cost) -> bool {
+        let asked = self.options.budget.is_some()
+            || self.options.rho.is_some()
+            || self.options.mode == Partitioning::Mixed;
+        let limit = self.limit().unwrap_or(f64::INFINITY);
+        let is_good = |one: &&Tried| {
+            one.candidate.mask.is_full()
+                && one.outcome.as_ref().is_some_and(|outcome| outcome.worst() <= limit)
+        };
+        let full = self.tried.iter().filter(|one| self.holds(one)).filter(is_good);
+        let seconds = |cost: &Cost| cost.seconds(self.problem.price);
+        let least = full.map(|one| seconds(&one.cost)).min_by(f64::total_cmp);
+        asked || least.is_none_or(|least| WORTH_DROPPING * seconds(cost) <= least)
     }
 
     fn nothing(&self) -> Error {
