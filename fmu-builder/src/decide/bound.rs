@@ -13,6 +13,8 @@ pub struct WorstStep {
     /// Evaluations of the model, those for the Jacobian included. A difference that the model refuses at the edge of its
     /// domain and that is taken the other way counts once.
     pub evaluations: f64,
+    /// The same where a single event is handled: what most steps with events stay below.
+    pub evaluations_one_event: f64,
     /// Calls of `fmi2GetEventIndicators`.
     pub indicator_calls: u32,
     pub operations: u64,
@@ -28,33 +30,41 @@ impl WorstStep {
         let trials = match plan.events.indicators {
             0 => 0,
             // The last trial may lie before the event: then one more ends behind it.
-            _ => events * (plan.events.bisections + 1),
+            _ => plan.events.bisections + 1,
         };
         let setup = plan.jacobian.setup.len() as f64 * per_colour;
         let varying = plan.jacobian.policy.per_step(plan.jacobian.colours.len()) as f64 * per_colour;
-        // Each piece may renew the whole Jacobian: the first of a simulation, those after events. One that need not may be done again.
+        // Each piece may renew the whole Jacobian: those after events do before they begin, the first one may if it is done again.
         let watched = f64::from(u8::from(plan.jacobian.policy == Policy::Watched));
         let looks = u32::from(tableau.is_limited());
         let attempt = f64::from(tableau.evaluations(plan.model.time_invariant) + looks);
         // Where entries were dropped, a piece may be done once more with all of them.
         let fallback =
             plan.fallback.as_ref().map(|fallback| fallback.jacobian.setup.len() as f64 * per_colour);
-        let again = watched + f64::from(u8::from(fallback.is_some()));
-        let piece = (1.0 + again) * (attempt + beside_stages(plan, &tableau))
-            + setup.max(varying)
-            + fallback.unwrap_or(0.0);
+        let once_more = f64::from(u8::from(fallback.is_some()));
+        let piece = |again: f64| {
+            (1.0 + again) * (attempt + beside_stages(plan, &tableau))
+                + setup.max(varying)
+                + fallback.unwrap_or(0.0)
+        };
+        let (first, later) = (piece(watched + once_more), piece(once_more));
+        let with = |events: u32| {
+            f64::from(substeps) * first + f64::from(events) * (later + f64::from(trials) * attempt)
+        };
         let indicator_calls = match plan.events.indicators {
             0 => 0,
             // After each piece, in each trial, after each event; and once if inputs have changed.
-            _ => pieces + trials + events + 1,
+            _ => pieces + events * trials + events + 1,
         };
         let solves = tableau.stages.len() as u64 + watch_solutions(plan, &tableau);
         let attempt_operations =
             tableau.gammas.len() as u64 * operations.refactor + solves * operations.solve;
-        let attempts = u64::from(pieces) * (1 + again as u64) + u64::from(trials);
+        let again = (watched + once_more) as u64 + u64::from(events) * once_more as u64;
+        let attempts = u64::from(pieces) + again + u64::from(events * trials);
         WorstStep {
             events: events * substeps,
-            evaluations: f64::from(substeps) * (f64::from(pieces) * piece + f64::from(trials) * attempt),
+            evaluations: with(events * substeps),
+            evaluations_one_event: with(1),
             indicator_calls: indicator_calls * substeps,
             operations: u64::from(substeps)
                 * (attempts * attempt_operations

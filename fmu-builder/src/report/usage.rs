@@ -5,7 +5,7 @@ use super::figures::Port;
 use super::text::{count_of, grouped, number};
 use crate::decide::{Decision, WorstStep};
 use crate::quantity::format_duration;
-use crate::summary::{Summary, count};
+use crate::summary::{Summary, count, trim};
 use std::fmt::Write;
 
 /// Inputs or diagnostics that are listed before the rest is counted.
@@ -65,15 +65,17 @@ pub(super) fn usage(out: &mut String, summary: &Summary, decision: &Decision) {
         );
     }
     if summary.has_events() {
-        let WorstStep { events, evaluations, indicator_calls, operations } = summary.worst_step;
+        let WorstStep { events, evaluations, evaluations_one_event, indicator_calls, operations } =
+            summary.worst_step;
         item(
             out,
             &format!(
-                "At most {} in one communication step, each located by {} halvings of the step; more wait for the next step \
-                 and are counted. So no step takes more than {}, {} of the event indicators and {} operations.",
+                "At most {} in one communication step, each located in {} trials; more wait for the next step \
+                 and are counted. So a step with one event takes at most {}, and no step more than {}, {} of the event indicators and {} operations.",
                 count(events as usize, "event"),
-                plan.events.bisections,
-                count_of(evaluations, "evaluation"),
+                plan.events.bisections + 1,
+                count_of(evaluations_one_event, "evaluation"),
+                trim(evaluations),
                 count(indicator_calls as usize, "reading"),
                 grouped(operations),
             ),
