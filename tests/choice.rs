@@ -213,3 +213,23 @@ fn internal_steps_follow_from_the_tolerance() {
     let said = one["warnings"].to_string();
     assert!(said.contains("on invented runs the error is up to"), "{said}");
 }
+
+/// Where a method of higher order is chosen, Euler's method is worse with as many internal steps as cost the same.
+#[test]
+fn higher_orders_are_worth_their_cost() {
+    for model in ["spring-pendulum", "van-der-pol", "dc-drive", "two-mass", "drive-line", "heat-rod"] {
+        let auto = decided(model, "");
+        assert!(number(&auto, "order") >= 2.0, "{model}: {auto}");
+        let cost = |found: &Value| number(found, "evaluations_per_step") * number(found, "substeps");
+        let error = |found: &Value| {
+            let explored = found["explored"]["error"].as_f64().unwrap_or(0.0);
+            number(found, "error").max(explored)
+        };
+        let substeps = number(&auto, "substeps");
+        let euler = |steps: f64| decided(model, &format!("--method lie --substeps {steps}"));
+        let twice = euler(2.0 * substeps);
+        // Two evaluations per step of Euler where the watch needs one: then half as many steps.
+        let equal = if cost(&twice) <= 1.1 * cost(&auto) { twice } else { euler(substeps) };
+        assert!(error(&auto) < error(&equal), "{model}: {} for {}", error(&auto), error(&equal));
+    }
+}

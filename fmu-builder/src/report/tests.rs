@@ -59,7 +59,6 @@ fn decision() -> Decision {
         policy: "rolling 1".into(),
         kept_nonzeros: 4,
         evaluations_per_step: 2.0,
-        evaluations_for_outputs: 1.0,
         operations_per_step: 12_345,
         evaluations_worst_step: 6.0,
         error,

@@ -19,8 +19,8 @@
 //!
 //! The first part is exact for ROS2 on x' = λx with A near λ (c: `Tableau::stale_share`): W⁻¹ - I = γ h A W⁻¹ is nearly nothing in slow modes and -1 in stiff ones. It
 //! tells nothing where A is much too small for the model; q, the part of a step by which A is wrong, does. On x' = λx it is at least half of what is missed, for every A = θλ from θ = 0 to 3.
-//! Where the limiter drew the step towards first order, e counts in that proportion. What time alone changes between two stages is not A's fault: both values of f are taken at the same time, which
-//! costs `ros2` and `ros34pw2` an evaluation where time matters.
+//! Where the limiter drew the step towards first order, e counts in that proportion. What time alone changes between two stages is not A's fault: both values of f are taken at the same time, or
+//! carried there (`time_slope`).
 //!
 //! Steps add up: an A that is always wrong the same way misses little in each step and much in a second. So e is summed, with its sign, since A was taken; what
 //! is compared with the threshold is the largest element of that sum relative to the states' sizes. At rest nothing is added.
