@@ -1,9 +1,13 @@
 //! What `fmu-build` decides: published partitions come out, unstable wishes are refused with the mode that grows,
 //! budgets hold, large models stay cheap.
 
-use crate::util::{example, fmu_build, summary as decided};
+use crate::util::{build_file, example, fmu_build, summary as decided};
 use serde_json::Value;
+use std::io::Read;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// What is said when a build is refused, and that it was: exit code 1 and no file.
@@ -232,4 +236,72 @@ fn higher_orders_are_worth_their_cost() {
         let equal = if cost(&twice) <= 1.1 * cost(&auto) { twice } else { euler(substeps) };
         assert!(error(&auto) < error(&equal), "{model}: {} for {}", error(&auto), error(&equal));
     }
+}
+
+/// The plan, byte by byte, of a build with these options.
+fn plan(model: &std::path::Path, options: &str) -> Vec<u8> {
+    let output = model.with_file_name("out.fmu");
+    build_file(model, &output, options);
+    let mut archive = zip::ZipArchive::new(std::fs::File::open(output).unwrap()).unwrap();
+    let mut bytes = Vec::new();
+    archive.by_name("resources/plan.json").unwrap().read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// Threads that do nothing but take the processor from others, by fits and starts.
+struct Busy(Arc<AtomicBool>);
+
+impl Busy {
+    fn new(threads: u64) -> Busy {
+        let over = Arc::new(AtomicBool::new(false));
+        for thread in 0..threads {
+            let over = over.clone();
+            std::thread::spawn(move || {
+                while !over.load(Ordering::Relaxed) {
+                    let burst = Instant::now();
+                    while burst.elapsed() < Duration::from_millis(7 + 5 * thread) {}
+                    std::thread::sleep(Duration::from_millis(3));
+                }
+            });
+        }
+        Busy(over)
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What the machine does beside it decides nothing. `slow-evaluation` has directional derivatives that are worth it, the others have some
+/// that are not. `FMU_BUILD_REPEATS=20` builds more often.
+#[test]
+fn the_same_plan_on_a_busy_machine() {
+    let folder = TempDir::new().unwrap();
+    let repeats = std::env::var("FMU_BUILD_REPEATS").map_or(2, |text| text.parse().unwrap());
+    for (model, source) in [
+        ("slow-evaluation", "directional"),
+        ("stiff-pair", "differences"),
+        ("van-der-pol", "differences"),
+        ("dc-drive", "differences"),
+        ("two-mass", "differences"),
+    ] {
+        let input = example(model, folder.path());
+        let expected = plan(&input, "");
+        let text = String::from_utf8(expected.clone()).unwrap();
+        assert!(text.contains(&format!("\"source\":\"{source}\"")), "{model}: {text}");
+        let _busy = Busy::new(3);
+        for repeat in 0..repeats {
+            assert!(plan(&input, "") == expected, "{model}: build {repeat} has another plan");
+        }
+    }
+}
+
+/// With a given price nothing is measured: not whether directional derivatives are worth it either.
+#[test]
+fn a_given_price_of_an_evaluation_is_the_only_one() {
+    let folder = TempDir::new().unwrap();
+    let text = plan(&example("slow-evaluation", folder.path()), "--evaluation-time 1us");
+    assert!(String::from_utf8(text).unwrap().contains("\"source\":\"differences\""));
 }

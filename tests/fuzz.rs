@@ -1,16 +1,19 @@
 //! Random input for everything that reads what others wrote, and random calls of the C interface against a model of its
 //! state machine. Nothing may panic, hang or crash; what is accepted must be consistent.
 //!
-//! A few thousand of each are part of the tests; `tests/fuzz/run` tries ten million.
+//! A few thousand of each are part of the tests, always the same ones; `tests/run` then tries new ones for a minute, and
+//! `tests/fuzz/run` ten million.
 
 mod mutate;
+mod seeds;
 
 use crate::driver::{ERROR, Exported, Fmu, OK};
 use crate::util::{build, data, example};
 use fmu_runtime::lu::Factors;
 use fmu_runtime::plan::Plan;
 use model_description::CoSimulation;
-use mutate::{Random, bytes, folder, fuzz};
+use mutate::{Random, bytes, folder};
+use seeds::fuzz;
 use serde_json::Value;
 use std::io::Read;
 use std::path::Path;

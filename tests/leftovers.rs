@@ -212,6 +212,61 @@ fn a_pipe_is_no_fmu() {
     assert_eq!(place.names(), ["pipe.fmu"]);
 }
 
+/// What is named as a file of inputs need not be one. Nobody waits for ever, nothing endless is taken in, and what is no file
+/// is named as what it is.
+#[test]
+fn inputs_that_are_no_file() {
+    let place = Place::new();
+    example("dahlquist", place.files.path());
+    assert!(Command::new("mkfifo").arg(place.at("pipe")).status().unwrap().success());
+    fs::create_dir(place.at("folder")).unwrap();
+    File::create(place.at("sparse")).unwrap().set_len(1 << 40).unwrap();
+    std::os::unix::net::UnixListener::bind(place.at("socket")).unwrap();
+    std::os::unix::fs::symlink("nowhere", place.at("link")).unwrap();
+    fs::write(place.at("u.csv"), "time\n0\n").unwrap();
+    let before = place.names();
+    for (inputs, expected) in [
+        ("pipe", "it is a pipe, and nobody wrote into it within 10 s"),
+        ("folder", "it is a folder; name a file in it"),
+        ("sparse", "it has more than 1073741824 bytes"),
+        ("/dev/zero", "it has more than 1073741824 bytes"),
+        ("/dev/null", "is empty"),
+        ("socket", "No such device or address"),
+        ("link", "No such file or directory"),
+        ("u.csv/", "Not a directory"),
+    ] {
+        let start = Instant::now();
+        let message = said(&place.run(&["dahlquist.fmu", "out.fmu", "--inputs", inputs]));
+        assert!(message.contains(inputs) && message.contains(expected), "{inputs}: {message}");
+        assert!(start.elapsed() < Duration::from_secs(60), "{inputs}");
+        assert_eq!(place.names(), before);
+    }
+}
+
+/// A pipe into which a shell has a program write is a file like any other.
+#[test]
+fn inputs_through_a_pipe() {
+    let place = Place::new();
+    let fmu = example("dc-drive", place.files.path());
+    let name = "time,u\n0,0\n0.1,24\n";
+    fs::write(place.at("u.csv"), name).unwrap();
+    let plan = |inputs: &str| {
+        let line = format!(
+            "{} {} out.fmu --evaluation-time 1us --json --inputs {inputs}",
+            env!("CARGO_BIN_EXE_fmu-build"),
+            fmu.display()
+        );
+        let output =
+            Command::new("bash").args(["-c", &line]).current_dir(place.files.path()).output().unwrap();
+        assert!(output.status.success(), "{inputs}: {}", String::from_utf8_lossy(&output.stderr));
+        fs::read(place.at("out.fmu")).unwrap()
+    };
+    let expected = plan("u.csv");
+    assert_eq!(plan("<(cat u.csv)"), expected);
+    assert_eq!(plan("/dev/stdin < u.csv"), expected);
+    assert_eq!(plan("/dev/stdin < <(head -1 u.csv; sleep 1; tail -2 u.csv)"), expected);
+}
+
 /// A library outside the archive is not looked for.
 #[test]
 fn a_model_identifier_is_a_plain_name() {

@@ -6,7 +6,10 @@
 //! The archive that we write depends on its content alone: fixed times, permissions, order and
 //! compression level. What is taken over from another archive is read from there again, not from where it was unpacked.
 
+mod careful;
+
 use crate::system;
+use careful::Careful;
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -85,53 +88,12 @@ pub fn write(
         let is_dir = file.name.ends_with('/');
         names.add(file.name.trim_end_matches('/'), is_dir).map_err(|why| refused(out, &file.name, why))?;
     }
-    let mut to = Careful { file: BufWriter::new(to), failed: None };
+    let mut to = Careful::new(BufWriter::new(to));
     let result = write_zip(&mut to, out, files, original);
     // What went wrong with the file comes first: the rest follows from it.
-    match to.failed {
-        Some(error) => Err(io_error("write", out)(error)),
-        None => result.and_then(|()| to.file.flush().map_err(io_error("write", out))),
-    }
-}
-
-/// A file that takes what is written even after it failed. The zip writer finishes its archive when it is dropped,
-/// and would print a line of its own about a full disk.
-struct Careful<'a> {
-    file: BufWriter<&'a File>,
-    failed: Option<io::Error>,
-}
-
-impl Careful<'_> {
-    fn keep<T>(&mut self, result: io::Result<T>, otherwise: T) -> io::Result<T> {
-        match result {
-            Err(error) if error.kind() != io::ErrorKind::Interrupted => {
-                self.failed.get_or_insert(error);
-                Ok(otherwise)
-            }
-            other => other,
-        }
-    }
-}
-
-impl Write for Careful<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.failed.is_some() {
-            return Ok(bytes.len());
-        }
-        let result = self.file.write(bytes);
-        self.keep(result, bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        let result = if self.failed.is_some() { Ok(()) } else { self.file.flush() };
-        self.keep(result, ())
-    }
-}
-
-impl Seek for Careful<'_> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let result = if self.failed.is_some() { Ok(0) } else { self.file.seek(to) };
-        self.keep(result, 0)
+    match to.finish() {
+        Err(error) => Err(io_error("write", out)(error)),
+        Ok(()) => result,
     }
 }
 
@@ -404,8 +366,8 @@ impl Names {
     }
 }
 
-fn write_zip(
-    to: &mut Careful,
+fn write_zip<W: Write + Seek>(
+    to: &mut Careful<W>,
     out: &Path,
     files: Vec<Entry>,
     original: Option<&Unpacked>,

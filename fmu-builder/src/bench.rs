@@ -11,6 +11,7 @@ use crate::progress::Progress;
 use crate::quantity::format_duration;
 use crate::report;
 use crate::scratch::Scratch;
+use crate::source::{LONGEST_DESCRIPTION, read_description};
 use crate::summary::{StepTime, count, warning_lines};
 use crate::system;
 use crate::worker::{Audit, Audited, Bench, Reading, verdict};
@@ -87,9 +88,7 @@ pub fn bench(options: &BenchOptions) -> Result<Benchmark, Error> {
     let plan: Plan = serde_json::from_slice(&text).map_err(|error| {
         Error::Request(format!("{}: resources/{PLAN} is damaged: {error}", options.fmu.display()))
     })?;
-    let xml = std::fs::read(root.join("modelDescription.xml")).map_err(Error::io("read", &root))?;
-    let description = model_description::read(&xml)
-        .map_err(|source| Error::Description { path: options.fmu.clone(), source })?;
+    let description = read_description(&options.fmu, &root, LONGEST_DESCRIPTION)?;
     let step = plan.step.h * plan.step.substeps as f64;
     let steps = options.steps.unwrap_or(STEPS);
     let deadline = options.deadline.unwrap_or(step);

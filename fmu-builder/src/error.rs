@@ -14,6 +14,11 @@ pub enum Error {
     #[error("{}: {source}", path.display())]
     Description { path: PathBuf, source: model_description::Error },
     #[error(
+        "{}: modelDescription.xml has {found} bytes, more than the {most} that are accepted; export the model with fewer variables",
+        path.display()
+    )]
+    LongDescription { path: PathBuf, found: u64, most: u64 },
+    #[error(
         "{} has no modelDescription.xml at its top level{}; an FMU must have one",
         path.display(),
         found.as_ref().map_or(String::new(), |name| format!(" (but {name}: was the folder zipped instead of its content?)"))

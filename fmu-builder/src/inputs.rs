@@ -8,9 +8,15 @@
 //! 1e-9 for equal, which at t = 1e6 s is a millisecond; here it is 1e-12, enough for the rounding of t0 + k h.
 //! And a jump at the very first time is a jump here, where FMPy keeps the value before it.
 
+use crate::reading::{self, Patience};
 use serde::{Deserialize, Serialize};
-use std::fs;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A gigabyte of CSV is an hour of fifty signals every millisecond.
+const PATIENCE: Patience =
+    Patience { most: 1 << 30, writer: Duration::from_secs(10), silence: Duration::from_secs(60) };
 
 /// The table; columns are counted from 0, without the time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,11 +46,7 @@ impl InputTable {
     /// Read a table in which the columns that `is_text` picks by name are kept as they are written:
     /// String variables, and columns that the model does not know.
     pub fn read_with(path: &Path, is_text: impl Fn(&str) -> bool) -> Result<InputTable, InputError> {
-        let in_file = |fault| InputError { path: path.into(), fault };
-        let bytes = fs::read(path).map_err(|e| in_file(Fault::Unreadable(e.to_string())))?;
-        let text = String::from_utf8(bytes)
-            .map_err(|e| in_file(Fault::NotText { offset: e.utf8_error().valid_up_to() }))?;
-        parse(&text, is_text).map_err(in_file)
+        Csv::read(path)?.table(is_text)
     }
 
     /// A table of signals that were not read from a file; `time` must not decrease, and every column has as many values.
@@ -154,6 +156,27 @@ impl InputTable {
     }
 }
 
+/// The text of a file, read once: a pipe gives its content only once.
+pub struct Csv {
+    path: PathBuf,
+    text: String,
+}
+
+impl Csv {
+    pub fn read(path: &Path) -> Result<Csv, InputError> {
+        let in_file = |fault| InputError { path: path.into(), fault };
+        let bytes = reading::read(path, &PATIENCE).map_err(|e| in_file(Fault::Unreadable(e.to_string())))?;
+        let text = String::from_utf8(bytes)
+            .map_err(|e| in_file(Fault::NotText { offset: e.utf8_error().valid_up_to() }))?;
+        Ok(Csv { path: path.into(), text })
+    }
+
+    /// The columns that `is_text` picks by name are kept as they are written.
+    pub fn table(&self, is_text: impl Fn(&str) -> bool) -> Result<InputTable, InputError> {
+        parse(&self.text, is_text).map_err(|fault| InputError { path: self.path.clone(), fault })
+    }
+}
+
 /// Between the rows `after - 1` and `after`; beyond the ends, the outermost value.
 fn interpolate(time: &[f64], values: &[f64], after: usize, t: f64) -> f64 {
     if after == 0 {
@@ -222,15 +245,16 @@ fn parse(text: &str, is_text: impl Fn(&str) -> bool) -> Result<InputTable, Fault
     let (line, header) = lines.next().ok_or(Fault::Empty)?;
     let names = cells(header).ok_or(Fault::OpenQuote { line })?;
     if !names[0].eq_ignore_ascii_case("time") {
-        return Err(Fault::NoTime { line, found: names[0].clone() });
+        return Err(Fault::NoTime { line, found: shown(&names[0]) });
     }
     let mut columns: Vec<Series> = Vec::new();
+    let mut seen = HashSet::new();
     for (at, name) in names[1..].iter().enumerate() {
         if name.is_empty() {
             return Err(Fault::NoName { line, column: at + 2 });
         }
-        if name.eq_ignore_ascii_case("time") || columns.iter().any(|column| column.name == *name) {
-            return Err(Fault::DuplicateColumn { line, name: name.clone() });
+        if name.eq_ignore_ascii_case("time") || !seen.insert(name) {
+            return Err(Fault::DuplicateColumn { line, name: shown(name) });
         }
         let cells = if is_text(name) { Cells::Text(vec![]) } else { Cells::Numbers(vec![]) };
         columns.push(Series { name: name.clone(), cells });
@@ -243,7 +267,7 @@ fn parse(text: &str, is_text: impl Fn(&str) -> bool) -> Result<InputTable, Fault
             return Err(Fault::Ragged { line, found: row.len(), expected: names.len() });
         }
         let not_number =
-            |column: &str, found: &str| Fault::NotNumber { line, column: column.into(), found: found.into() };
+            |column: &str, found: &str| Fault::NotNumber { line, column: shown(column), found: shown(found) };
         let found = number(&row[0]).ok_or_else(|| not_number(&names[0], &row[0]))?;
         if let Some(&before) = time.last()
             && found < before
@@ -298,6 +322,15 @@ fn cells(line: &str) -> Option<Vec<String>> {
     }
 }
 
+/// As much of a cell as a person wants to see of it: a file without commas is one cell.
+fn shown(cell: &str) -> String {
+    const ENOUGH: usize = 60;
+    match cell.char_indices().nth(ENOUGH) {
+        Some((end, _)) => format!("{}...", &cell[..end]),
+        None => cell.into(),
+    }
+}
+
 fn number(cell: &str) -> Option<f64> {
     cell.parse().ok().filter(|value: &f64| value.is_finite())
 }
@@ -316,6 +349,7 @@ fn boolean(cell: &str) -> Option<f64> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn table(text: &str) -> InputTable {
         parse(text, |_| false).unwrap()
@@ -453,6 +487,9 @@ mod tests {
             "in.csv, line 2, column \"u\": \"x\" is not a finite number; write one such as 0.5 or -1e-3";
         assert!(message(b"time,u\n0,x\n").ends_with(expected));
         assert!(message(b"time,u\xff\n").contains("byte 6 is not UTF-8"));
+        // A file of another kind has no commas, and nobody reads a megabyte of it.
+        assert!(message(&[0; 1 << 20]).len() < 1000);
+        assert!(message(format!("time,u\n0,{}\n", "x".repeat(1 << 20)).as_bytes()).len() < 1000);
         let missing = InputTable::read(&folder.path().join("no.csv")).unwrap_err().to_string();
         assert!(missing.contains("no.csv cannot be read"), "{missing}");
     }

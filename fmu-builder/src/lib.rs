@@ -5,7 +5,7 @@
 //! | `build` | the main job, top to bottom |
 //! | `source` | the FMU as it came: unpacked, its description read |
 //! | `interface` | its names, references, roles and abilities, as tables |
-//! | `experiment/`, `inputs` | the runs that are studied, given and invented |
+//! | `experiment/`, `inputs`, `reading` | the runs that are studied, given and invented |
 //! | `study` | the invented ones, run accurately side by side |
 //! | `lab/`, `worker/` | foreign code runs in a child process: study, trial runs, benchmark |
 //! | `structure/` | what the dependency graph decides: blocks, tears, colours |
@@ -43,6 +43,7 @@ pub mod outputs;
 pub mod pack;
 pub mod progress;
 pub mod quantity;
+pub mod reading;
 pub mod report;
 pub mod scratch;
 pub mod source;

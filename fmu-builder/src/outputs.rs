@@ -29,6 +29,10 @@ pub enum OutputError {
     IsFolder { path: PathBuf, example: &'static str },
     #[error("cannot write {}: it is not an ordinary file; name another one", path.display())]
     IsSpecial { path: PathBuf },
+    #[error("cannot write {}: it is a link to {}, which is not there; name that file itself, or remove the link", path.display(), to.display())]
+    LeadsNowhere { path: PathBuf, to: PathBuf },
+    #[error("cannot write {}: the name ends like a folder's; leave the last {} away", path.display(), std::path::MAIN_SEPARATOR)]
+    NamedAsFolder { path: PathBuf },
     #[error("cannot write {}: there is no folder {}; create it first", path.display(), folder.display())]
     NoFolder { path: PathBuf, folder: PathBuf },
     #[error("cannot write {}: {source}{}", path.display(), if system::is_in_use(source) { "; close it in the program that has it open" } else { "" })]
@@ -76,8 +80,20 @@ impl Outputs {
                 return Err(OutputError::IsFolder { path: path.into(), example });
             }
             Ok(found) if !found.is_file() => return Err(OutputError::IsSpecial { path: path.into() }),
-            Ok(_) => fs::canonicalize(path).map_err(failed)?,
-            Err(_) => path.to_path_buf(),
+            Ok(_) => {
+                // A file that is protected from writing stays, though its folder would allow to replace it.
+                drop(File::options().append(true).open(path).map_err(failed)?);
+                fs::canonicalize(path).map_err(failed)?
+            }
+            Err(_) => {
+                if let Ok(to) = fs::read_link(path) {
+                    return Err(OutputError::LeadsNowhere { path: path.into(), to });
+                }
+                if path.as_os_str().as_encoded_bytes().last().is_some_and(|&end| system::is_separator(end)) {
+                    return Err(OutputError::NamedAsFolder { path: path.into() });
+                }
+                path.to_path_buf()
+            }
         };
         let folder = match target.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -109,25 +125,38 @@ impl Outputs {
         for claimed in &self.claims {
             claimed.aside.as_file().sync_all().map_err(claimed.failed())?;
         }
-        let mut done: Vec<Placed> = Vec::new();
-        for claimed in self.claims {
-            let (path, target) = (claimed.path, claimed.target);
-            if let Err(source) = system::ask_replaceable(&target) {
+        let (entered, files): (Vec<Entered>, Vec<_>) = self
+            .claims
+            .into_iter()
+            .map(|claimed| (claimed._entered, (claimed.path, claimed.target, claimed.aside)))
+            .unzip();
+        // A signal waits until all are there: between two of them it would leave one without the other.
+        let guard = hold();
+        let result = place(files);
+        drop(guard);
+        drop(entered); // each asks for the register
+        result
+    }
+}
+
+/// Rename each file aside to its target; `path` is how the user named that.
+fn place(files: Vec<(PathBuf, PathBuf, NamedTempFile)>) -> Result<(), OutputError> {
+    let mut done: Vec<Placed> = Vec::new();
+    for (path, target, aside) in files {
+        let placed = system::ask_replaceable(&target).and_then(|()| {
+            let placed = Placed::prepare(&target);
+            aside.persist(&target).map_err(|error| error.error)?;
+            Ok(placed)
+        });
+        match placed {
+            Ok(placed) => done.push(placed),
+            Err(source) => {
                 done.into_iter().rev().for_each(Placed::take_back);
                 return Err(OutputError::Io { path, source });
             }
-            let placed = Placed::prepare(&target);
-            let guard = hold();
-            let renamed = claimed.aside.persist(&target);
-            drop(guard);
-            if let Err(error) = renamed {
-                done.into_iter().rev().for_each(Placed::take_back);
-                return Err(OutputError::Io { path, source: error.error });
-            }
-            done.push(placed);
         }
-        Ok(())
     }
+    Ok(())
 }
 
 impl Claimed {
@@ -171,7 +200,11 @@ fn aside_in(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(PREFIX).suffix(SUFFIX);
     system::make_ordinary(&mut builder);
-    builder.tempfile_in(folder)
+    // Of `tempfile`'s error the cause alone: it names a file that nobody asked for.
+    builder.tempfile_in(folder).map_err(|error| {
+        let text = error.to_string();
+        io::Error::new(error.kind(), text.split(" at path ").next().unwrap_or_default())
+    })
 }
 
 fn remove_stale(folder: &Path) {
@@ -283,6 +316,34 @@ mod tests {
         assert!(nowhere.contains("there is no folder") && nowhere.contains("create it first"), "{nowhere}");
         #[cfg(unix)]
         assert!(claim(Path::new("/dev/null")).contains("not an ordinary file"));
+    }
+
+    /// Each is refused before any work is done.
+    #[cfg(unix)]
+    #[test]
+    fn links_to_nothing_and_names_of_folders_are_refused() {
+        let case = Case::new();
+        let claim = |name: &str| case.outputs().claim("the new FMU", &case.at(name)).unwrap_err().to_string();
+        std::os::unix::fs::symlink("nowhere", case.at("link")).unwrap();
+        std::os::unix::fs::symlink("loop", case.at("loop")).unwrap();
+        assert!(claim("link").contains("it is a link to nowhere, which is not there"));
+        assert!(claim("loop").contains("it is a link to loop"));
+        assert!(claim("new.fmu/").contains("the name ends like a folder's"));
+        assert!(case.outputs().claim("the new FMU", &case.at("in.fmu/")).is_err());
+        assert_eq!(case.names(), ["in.fmu", "link", "loop"]);
+    }
+
+    /// A program that runs cannot be written, not even by the superuser, whom permissions do not stop.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_that_cannot_be_written_is_not_replaced() {
+        let case = Case::new();
+        fs::copy("/bin/sleep", case.at("out.fmu")).unwrap();
+        let mut running = std::process::Command::new(case.at("out.fmu")).arg("60").spawn().unwrap();
+        let message = case.outputs().claim("the new FMU", &case.at("out.fmu")).unwrap_err().to_string();
+        running.kill().unwrap();
+        running.wait().unwrap();
+        assert!(message.contains("out.fmu: Text file busy"), "{message}");
     }
 
     #[cfg(unix)]

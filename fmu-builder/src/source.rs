@@ -12,6 +12,22 @@ use model_description::{Causality, Dependencies, DependencyKind, Kind, ModelDesc
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+const DESCRIPTION: &str = "modelDescription.xml";
+/// Bytes. A million variables take 150 to 400 megabytes, and as a tree fifteen times that: whoever sends more of it means to fill the
+/// memory of this process, which has no limit of its own.
+pub const LONGEST_DESCRIPTION: u64 = 512 << 20;
+
+/// The description of the FMU `path`, unpacked in `root`, if it is not longer than `most`.
+pub fn read_description(path: &Path, root: &Path, most: u64) -> Result<ModelDescription, Error> {
+    let file = root.join(DESCRIPTION);
+    let found = std::fs::metadata(&file).map_err(Error::io("read", &file))?.len();
+    if found > most {
+        return Err(Error::LongDescription { path: path.into(), found, most });
+    }
+    let bytes = std::fs::read(&file).map_err(Error::io("read", &file))?;
+    model_description::read(&bytes).map_err(|source| Error::Description { path: path.into(), source })
+}
+
 pub struct Source {
     pub path: PathBuf,
     pub description: ModelDescription,
@@ -28,15 +44,13 @@ impl Source {
         let root = scratch.path().join("fmu");
         std::fs::create_dir(&root).map_err(Error::io("make", &root))?;
         let archive = archive::unpack(path, &root)?;
-        let file = root.join("modelDescription.xml");
-        if !file.is_file() {
+        if !root.join(DESCRIPTION).is_file() {
             let nested = archive.entries.iter().find(|entry| entry.name.ends_with("/modelDescription.xml"));
             let found = nested.map(|entry| entry.name.clone());
             return Err(Error::NoDescription { path: path.into(), found });
         }
-        let bytes = std::fs::read(&file).map_err(Error::io("read", &file))?;
+        let description = read_description(path, &root, LONGEST_DESCRIPTION)?;
         let describe = |source| Error::Description { path: path.into(), source };
-        let description = model_description::read(&bytes).map_err(describe)?;
         let exchange = description.require_model_exchange().map_err(describe)?;
         if exchange.needs_execution_tool {
             return Err(Error::NeedsTool { path: path.into() });
@@ -288,5 +302,23 @@ impl Source {
             };
             self.description.set_start(index, &text);
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_description_is_not_read_beyond_its_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(DESCRIPTION), "<x>".to_string() + &" ".repeat(1000)).unwrap();
+        let error =
+            |most| read_description(Path::new("in.fmu"), folder.path(), most).unwrap_err().to_string();
+        let expected = "in.fmu: modelDescription.xml has 1003 bytes, more than the 1002 that are accepted; export the model with \
+                        fewer variables";
+        assert_eq!(error(1002), expected);
+        assert!(error(1003).contains("not well-formed"));
     }
 }

@@ -23,7 +23,7 @@ pub mod strict;
 pub mod xml;
 
 use model::{Model, Oddity};
-use models::{broken, heat_rod, misbehaving};
+use models::{broken, heat_rod, misbehaving, misbehaving::PairFault};
 use std::fmt;
 
 /// The models that users see, in teaching order. `heat-rod` takes a size: `heat-rod:100`.
@@ -243,8 +243,9 @@ static ENTRIES: &[Entry] = &[
     entry!("crash", decay(Oddity::Crashes), false),
     entry!("hang", decay(Oddity::Hangs), false),
     entry!("nan", misbehaving::Nan, false),
-    entry!("wrong-directional", misbehaving::Pair { wrong_slope: true }, false),
-    entry!("wrong-structure", misbehaving::Pair { wrong_slope: false }, false),
+    entry!("wrong-directional", misbehaving::Pair { fault: PairFault::WrongSlope }, false),
+    entry!("wrong-structure", misbehaving::Pair { fault: PairFault::WrongStructure }, false),
+    entry!("slow-evaluation", misbehaving::Pair { fault: PairFault::SlowEvaluation }, false),
     entry!("printing", decay(Oddity::Prints), false),
     entry!("chatter", misbehaving::Chatter, false),
     entry!("diverging", misbehaving::Diverging, false),

@@ -1,7 +1,5 @@
-//! Random changes from a seed, and the loop that tries as many as it is asked to.
+//! Random changes from a seed.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Instant;
 use tempfile::TempDir;
 
 /// Marsaglia's xorshift64*: the same seed, the same changes.
@@ -29,39 +27,9 @@ impl Random {
     }
 }
 
-/// A whole number from the environment.
-fn asked(name: &str) -> Option<u64> {
-    std::env::var(name)
-        .ok()
-        .map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
-}
-
 /// In memory, where the system has such a folder: the targets that read files would otherwise wait for the disk.
 pub fn folder() -> TempDir {
     TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap()
-}
-
-/// Try `target` with one random number generator after the other: `runs` of them, or as many as `FMU_BUILD_FUZZ_RUNS` asks for. A
-/// panic is a finding: the number that leads to it is printed, and `FMU_BUILD_FUZZ_SEED` tries it alone.
-pub fn fuzz(name: &str, runs: u64, mut target: impl FnMut(&mut Random) -> bool) {
-    let only = asked("FMU_BUILD_FUZZ_SEED");
-    let runs = asked("FMU_BUILD_FUZZ_RUNS").unwrap_or(runs);
-    let seeds = only.map_or(0..runs, |seed| seed..seed + 1);
-    let begin = Instant::now();
-    let mut accepted = 0u64;
-    for seed in seeds {
-        match catch_unwind(AssertUnwindSafe(|| target(&mut Random::new(seed)))) {
-            Ok(taken) => accepted += u64::from(taken),
-            Err(_) => panic!("{name}: FMU_BUILD_FUZZ_SEED={seed} fails"),
-        }
-        let tried = seed + 1;
-        if tried == runs || tried.is_multiple_of(500_000) {
-            let seconds = begin.elapsed().as_secs_f64();
-            println!("fuzz {name}: {tried} tried, {accepted} accepted, {seconds:.0} s");
-        }
-    }
-    // A harness that never gets past the first check would find nothing.
-    assert!(only.is_some() || accepted > 0, "{name}: nothing was ever accepted");
 }
 
 /// Up to eight small changes to the bytes of one of the `corpus`, with words that matter to the format.

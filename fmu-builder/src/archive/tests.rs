@@ -300,6 +300,53 @@ fn names_that_no_archive_may_have_are_not_written() {
     assert!(pack(&folder.path().join("x"), vec![file("../a", b"")]).is_err());
 }
 
+/// A disk that is full after some bytes.
+struct Disk {
+    content: io::Cursor<Vec<u8>>,
+    room: u64,
+}
+
+impl Write for Disk {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let free = self.room.saturating_sub(self.content.position());
+        match free.min(bytes.len() as u64) as usize {
+            0 => Err(io::ErrorKind::StorageFull.into()),
+            some => self.content.write(&bytes[..some]),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Disk {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.content.seek(to)
+    }
+}
+
+/// Wherever the disk is full, the zip writer does not notice, so that it prints nothing; we do.
+#[test]
+fn a_disk_may_be_full_anywhere() {
+    let files = || -> Vec<Entry> {
+        let random: Vec<u8> = (0..2000u32).map(|i| (i.wrapping_mul(i) >> 3) as u8).collect();
+        ["a", "b", "c/d"].map(|name| file(name, &random)).into()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    pack(&folder.path().join("x"), files()).unwrap();
+    let length = fs::metadata(folder.path().join("x")).unwrap().len();
+    let write = |room: u64| {
+        let mut disk = Careful::new(Disk { content: io::Cursor::new(Vec::new()), room });
+        let unnoticed = write_zip(&mut disk, Path::new("out.fmu"), files(), None).is_ok();
+        (unnoticed, disk.finish().is_ok())
+    };
+    assert_eq!(write(length), (true, true));
+    for room in 0..length {
+        assert_eq!(write(room), (true, false), "{room} of {length} bytes");
+    }
+}
+
 /// A full disk is one message of ours, and no line of the zip writer's.
 #[cfg(target_os = "linux")]
 #[test]

@@ -5,14 +5,16 @@ use super::problem::Problem;
 use crate::analysis::Mask;
 use crate::assemble::{Choice, assemble};
 use crate::structure::plan_parts;
+use crate::worker::timing;
 use fmu_runtime::lu;
 use fmu_runtime::plan::{Elimination, Fallback, Jacobian, JacobianSource, Method, Plan, Policy, Role, Watch};
 use serde::Serialize;
 
 /// Seconds per multiply-add of the solver, roughly; it only has to weigh against evaluations.
 pub const OPERATION: f64 = 1e-9;
-/// A directional derivative is taken if it costs less than this many evaluations.
-const CHEAPER: f64 = 0.8;
+/// What a directional derivative costs at most, in evaluations, where they are used: a rule and not the measured price, which would go into
+/// the certificate.
+const DIRECTIONAL: f64 = timing::CLEARLY_CHEAPER;
 /// A dropped entry this much smaller than the smallest kept one of its row does not disturb a difference.
 const NEGLIGIBLE: f64 = 1e-3;
 
@@ -73,14 +75,11 @@ impl Draft {
         let (mut jacobian, elimination) =
             plan_parts(&problem.pattern, &kept, &negligible, problem.h, &samples);
         let operations = lu::operations(&elimination);
-        let evaluation = problem.studied.evaluation_time;
-        let per_colour = match problem.studied.directional_time {
-            Some(directional) if directional < CHEAPER * evaluation => {
-                jacobian.source = JacobianSource::Directional;
-                // A measurement, but it goes into the certificate: coarse enough to repeat itself.
-                2f64.powf((directional / evaluation).log2().round())
-            }
-            _ => 1.0,
+        let per_colour = if problem.directional {
+            jacobian.source = JacobianSource::Directional;
+            DIRECTIONAL
+        } else {
+            1.0
         };
         let kept = kept.iter().filter(|&&kept| kept).count();
         let interface = problem.interface;

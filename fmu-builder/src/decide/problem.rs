@@ -47,6 +47,9 @@ pub struct Problem<'a> {
     pub sizes: Vec<f64>,
     /// Seconds of an evaluation of the model: as asked for, or measured and rounded. What a budget in seconds is held against.
     pub evaluation_time: f64,
+    /// Jacobians come from the model's directional derivatives. Where the price of an evaluation is given, nothing is measured, and
+    /// differences, which cost that price, are taken.
+    pub directional: bool,
     /// What plans are compared by: as asked for, or by the model's size. Not measured, so that the same model is decided on the same way every time.
     pub price: f64,
 }
@@ -107,6 +110,7 @@ impl<'a> Problem<'a> {
             nominals,
             sizes,
             evaluation_time,
+            directional: studied.directional_cheaper && options.evaluation_time.is_none(),
             price,
         }
     }

@@ -3,7 +3,7 @@
 //! Inputs, and parameters that may be changed while the model runs. A column that fits no variable is left out and named.
 
 use super::{Column, Signal};
-use crate::inputs::{InputError, InputTable};
+use crate::inputs::{Csv, InputError, InputTable};
 use model_description::{Causality, Kind, ModelDescription, ScalarVariable, Variability};
 use std::path::Path;
 
@@ -16,7 +16,8 @@ pub struct Bound {
 
 /// Read a file of inputs for this model. A bad cell is refused now, before any foreign code runs.
 pub fn bind(path: &Path, description: &ModelDescription) -> Result<Bound, InputError> {
-    let names = InputTable::read_with(path, |_| true)?;
+    let csv = Csv::read(path)?;
+    let names = csv.table(|_| true)?;
     let (mut columns, mut ignored) = (Vec::new(), Vec::new());
     for name in names.names() {
         let variable = description.variables.iter().find(|variable| variable.name == name);
@@ -27,7 +28,7 @@ pub fn bind(path: &Path, description: &ModelDescription) -> Result<Bound, InputE
     }
     let bound = |name: &str| columns.iter().find(|column: &&Column| column.name == name);
     let is_text = |name: &str| bound(name).is_none_or(|column| column.signal == Signal::Text);
-    Ok(Bound { table: InputTable::read_with(path, is_text)?, columns, ignored })
+    Ok(Bound { table: csv.table(is_text)?, columns, ignored })
 }
 
 fn is_driven(variable: &ScalarVariable) -> bool {

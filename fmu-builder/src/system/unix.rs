@@ -1,9 +1,10 @@
 //! Linux and macOS.
 
+use rustix::fs::OFlags;
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::process::{CommandExt, ExitStatusExt, parent_id};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -25,6 +26,23 @@ pub fn set_executable(file: &File, executable: bool) -> io::Result<()> {
     }
     let mode = file.metadata()?.permissions().mode();
     file.set_permissions(PermissionsExt::from_mode(mode | ((mode & 0o444) >> 2)))
+}
+
+/// Between the parts of a path.
+pub fn is_separator(byte: u8) -> bool {
+    byte == b'/'
+}
+
+/// Open a file to be read. One that waits for its other end, a pipe, is opened at once, and so is every read of it: `WouldBlock`.
+pub fn open_without_waiting(path: &Path) -> io::Result<File> {
+    // Nor does a terminal become ours by being named.
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    fs::OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path)
+}
+
+/// A pipe, with a name or without.
+pub fn is_pipe(about: &Metadata) -> bool {
+    about.file_type().is_fifo()
 }
 
 /// Two names of one file.

@@ -22,6 +22,21 @@ pub fn set_executable(_: &File, _: bool) -> io::Result<()> {
     Ok(())
 }
 
+/// Between the parts of a path.
+pub fn is_separator(byte: u8) -> bool {
+    byte == b'/' || byte == b'\\'
+}
+
+/// Open a file to be read.
+pub fn open_without_waiting(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+/// Pipes have other names here than files.
+pub fn is_pipe(_: &Metadata) -> bool {
+    false
+}
+
 /// Two names of one file; the standard library cannot tell.
 pub fn same_inode(_: &Path, _: &Path) -> bool {
     false

@@ -12,7 +12,7 @@ mod resolution;
 mod session;
 mod simulate;
 mod study;
-mod timing;
+pub(crate) mod timing;
 
 use crate::lab::protocol::{self, Reporter};
 use fmu_runtime::resources::INNER;

@@ -55,8 +55,8 @@ pub struct Studied {
     pub magnitudes: Vec<f64>,
     /// Seconds of one evaluation: set states, get derivatives.
     pub evaluation_time: f64,
-    /// Seconds of one directional derivative, if the FMU has them and they are right.
-    pub directional_time: Option<f64>,
+    /// The FMU has directional derivatives, they are right, and one costs clearly less than an evaluation.
+    pub directional_cheaper: bool,
     /// What is wrong with its directional derivatives.
     pub wrong_directional: Option<String>,
     /// Trajectories at the start and at each grid point that was reached, one row per point.
@@ -205,7 +205,7 @@ impl Study {
             true if model.instantiate_only_once => None,
             true => Some(Session::open(model, &self.experiment, reporter)?),
         };
-        let (mut wrong_directional, mut waits, mut measured) = (None, false, (0.0, None));
+        let (mut wrong_directional, mut waits, mut measured) = (None, false, (0.0, false));
         if let Some(session) = &mut live {
             if !model.can_get_and_set_state && !is_dead {
                 for seed in 2..5 {
@@ -252,7 +252,7 @@ impl Study {
             beside: points.iter().filter(|point| !point.on_run).map(sample).collect(),
             entries: entries.clone(),
             structure,
-            directional_time: measured.1.filter(|_| usable && !magnitudes.is_empty()),
+            directional_cheaper: measured.1 && usable && !magnitudes.is_empty(),
             magnitudes,
             evaluation_time: measured.0,
             wrong_directional,

@@ -26,6 +26,8 @@ class Run:
     @staticmethod
     def read(path: PathLike, parameters: Mapping[str, Any] | None = None) -> Run:
         """The signals of a CSV file with a column ``time``."""
+        if Path(path).exists() and not Path(path).is_file():
+            raise ValueError(f"{path} is not an ordinary file; write the signals to one")  # a pipe may have nobody at its other end
         with open(path, newline="", encoding="utf-8-sig") as file:
             rows = [row for row in csv.reader(file) if row]
         header, body = [name.strip() for name in rows[0]], rows[1:]

@@ -2,7 +2,7 @@
 //!
 //! [`Decay`] with an [`Oddity`] or a failing initialization, x' = -k x otherwise; [`Nan`];
 //! [`Pair`], the linear x' = y - x, y' = k (x - y), whose description or directional derivative
-//! lies; [`Chatter`]; [`Diverging`]; [`NanOutput`]; [`Branching`].
+//! lies, or takes far longer to evaluate than to differentiate; [`Chatter`]; [`Diverging`]; [`NanOutput`]; [`Branching`].
 
 use crate::dual::{Dual, Num};
 use crate::model::{Event, Model, Oddity, Values};
@@ -56,10 +56,20 @@ impl Model for Nan {
     }
 }
 
-/// x' = y - x, y' = k (x - y). Twice the true ∂y'/∂y in the directional derivative if
-/// `wrong_slope`; otherwise none is provided, and it is the description that hides ∂y'/∂x.
+/// x' = y - x, y' = k (x - y).
 pub struct Pair {
-    pub wrong_slope: bool,
+    pub fault: PairFault,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub enum PairFault {
+    /// Twice the true ∂y'/∂y in the directional derivative.
+    WrongSlope,
+    /// No directional derivatives, and the description hides ∂y'/∂x.
+    WrongStructure,
+    /// An evaluation takes some microseconds, a directional derivative does not: as where an evaluation iterates, and the derivative of
+    /// its solution follows from one linear equation.
+    SlowEvaluation,
 }
 
 impl Pair {
@@ -80,15 +90,19 @@ impl Model for Pair {
     }
 
     fn evaluate(&self, v: &mut Values) {
+        if self.fault == PairFault::SlowEvaluation {
+            let iterated = (0..2000).fold(v.real[1], |value, _| std::hint::black_box(0.5 * (value + 1.0)));
+            std::hint::black_box(iterated);
+        }
         self.equations(&mut v.real);
     }
 
     fn evaluate_dual(&self, v: &mut [Dual]) -> bool {
         self.equations(v);
-        if let [_, _, y, _, dy, k] = v {
+        if let ([_, _, y, _, dy, k], PairFault::WrongSlope) = (v, self.fault) {
             dy.derivative -= k.value * y.derivative;
         }
-        self.wrong_slope
+        self.fault != PairFault::WrongStructure
     }
 }
 

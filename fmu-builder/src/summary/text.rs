@@ -1,0 +1,215 @@
+//! The summary as a few lines for people; the report uses some of the sentences too.
+
+use super::words::evaluations;
+use super::{Summary, count, trim, warning_lines};
+use crate::decide::WorstStep;
+use crate::quantity::format_duration;
+use fmu_runtime::plan::Method;
+
+impl Summary {
+    /// A few lines for people.
+    pub fn text(&self) -> String {
+        let mut lines = vec![format!(
+            "{}: {}, {}, {}, {}",
+            self.model,
+            count(self.states, "continuous state"),
+            count(self.event_indicators, "event indicator"),
+            count(self.inputs, "input"),
+            count(self.outputs, "output"),
+        )];
+        let mut line = |name: &str, text: String| lines.push(format!("  {name:<10} {text}"));
+        let inside = match self.substeps {
+            1 => String::new(),
+            m => format!(", {m} internal steps of {}", format_duration(self.step / m as f64)),
+        };
+        line("step", format!("{}{inside} ({})", format_duration(self.step), self.step_reason));
+        line("method", self.method_text());
+        if self.implicit_states > 0 {
+            line(
+                "solution",
+                format!(
+                    "{}, the largest of {}, {}; {} operations",
+                    count(self.blocks, "block"),
+                    count(self.largest_block, "state"),
+                    count(self.tears, "tear"),
+                    self.operations_per_step
+                ),
+            );
+            line("Jacobian", self.jacobian_text());
+        }
+        if self.states > 0 {
+            let time = self
+                .evaluation_time_ns
+                .map_or(String::new(), |time| format!(" of {} each", format_duration(time * 1e-9)));
+            let worst = match self.evaluations_worst_step > self.evaluations_per_step {
+                true => format!(" on average, {} at most", trim(self.evaluations_worst_step)),
+                false => String::new(),
+            };
+            let outputs = match self.evaluations_for_outputs > 0.0 {
+                true => "; one more where outputs are read",
+                false => "",
+            };
+            line(
+                "cost",
+                format!("{} per internal step{worst}{time}{outputs}", evaluations(self.evaluations_per_step)),
+            );
+        }
+        if let Some(text) = self.saving_text() {
+            line("saved", text);
+        }
+        if let Some(radius) = self.spectral_radius {
+            line(
+                "stability",
+                format!(
+                    "largest amplification {radius:.6} over {}{}",
+                    count(self.samples, "sample"),
+                    self.certificate.margin_text().map_or(String::new(), |text| format!("; {text}"))
+                ),
+            );
+        }
+        if let Some(error) = self.error {
+            let worst = self.errors.iter().max_by(|a, b| a.error.total_cmp(&b.error));
+            line(
+                "error",
+                format!(
+                    "{:.3} % of the range against the accurate solution{} (t = {} ... {} s)",
+                    100.0 * error,
+                    worst.map_or(String::new(), |worst| format!(", worst in {}", worst.name)),
+                    self.verified_from,
+                    self.verified_to
+                ),
+            );
+        }
+        if self.explored.scenarios > 0 {
+            let percent =
+                |error: Option<f64>| error.map_or("?".into(), |error| format!("{:.3} %", 100.0 * error));
+            line(
+                "explored",
+                format!(
+                    "{}: {} at most{}; the fully implicit step with a fresh Jacobian has {}",
+                    count(self.explored.scenarios, "invented run"),
+                    percent(self.explored.error),
+                    self.explored.worst().map_or(String::new(), |run| format!(
+                        " in {} ({})",
+                        run.worst.as_deref().unwrap_or("no output"),
+                        run.name
+                    )),
+                    percent(self.explored.fresh_error)
+                ),
+            );
+        }
+        if let Some(watch) = &self.watch {
+            let spoke = match (watch.acts, watch.renewals, watch.outside) {
+                (_, 0, 0) => "never spoke in that run".to_string(),
+                (true, renewals, 0) => {
+                    format!("renewed the Jacobian {} in that run", count(renewals as usize, "time"))
+                }
+                (_, _, outside) => format!("{} of that run were beyond it", count(outside as usize, "step")),
+            };
+            line(
+                "watch",
+                format!(
+                    "a step may miss {:.2} % of a state's size by its Jacobian; {spoke}",
+                    100.0 * watch.threshold
+                ),
+            );
+        }
+        if self.has_events() {
+            line("events", format!("{} in that run; {}", self.events, self.worst_step_text()));
+        }
+        if let Some(time) = self.step_time_ns {
+            let duration = |time: f64| format_duration(time * 1e-9);
+            line(
+                "step time",
+                format!(
+                    "median {}, 99.9 % below {}, longest {} (this machine, just now)",
+                    duration(time.p50),
+                    duration(time.p99_9),
+                    duration(time.max)
+                ),
+            );
+        }
+        line("platforms", self.platforms_text());
+        lines.extend(warning_lines(&self.warnings));
+        lines.push(format!("wrote {}", self.written.display()));
+        lines.join("\n")
+    }
+
+    /// Where the new FMU runs, where it was verified, and where it does not run.
+    pub fn platforms_text(&self) -> String {
+        let missing = match self.platforms_missing.is_empty() {
+            true => String::new(),
+            false => format!("; not packed: {}", self.platforms_missing.join(", ")),
+        };
+        format!("{}; verified on {}{missing}", self.platforms.join(", "), self.verified_on)
+    }
+
+    /// The method, and what of it is implicit.
+    pub fn method_text(&self) -> String {
+        let title =
+            Method::ALL.iter().find(|method| method.name() == self.method).map(|method| method.title());
+        let title = title.unwrap_or(&self.method);
+        match self.mode.as_str() {
+            _ if self.states == 0 => "no continuous states: events and outputs only".into(),
+            "explicit" => format!("{title}; all states explicit"),
+            _ => format!(
+                "{title}, {} of {} implicit ({}); {} of {} Jacobian entries kept",
+                self.implicit_states,
+                count(self.states, "state"),
+                self.partition,
+                self.kept_nonzeros,
+                self.nonzeros
+            ),
+        }
+    }
+
+    /// What mixed mode, sparsing and an old Jacobian save.
+    pub fn saving_text(&self) -> Option<String> {
+        let full = &self.certificate.fully_implicit;
+        let saves = full.evaluations_per_step > self.evaluations_per_step
+            || full.operations_per_step > self.operations_per_step;
+        saves.then(|| {
+            format!(
+                "a fully implicit step with a fresh Jacobian takes {} and {}",
+                evaluations(full.evaluations_per_step),
+                count(full.operations_per_step as usize, "operation")
+            )
+        })
+    }
+
+    /// The bound of a communication step with events.
+    pub fn worst_step_text(&self) -> String {
+        let WorstStep { events, evaluations: most, evaluations_one_event, indicator_calls, operations } =
+            self.worst_step;
+        format!(
+            "a step with one takes at most {}, one with {} or more {}, {} of the event indicators, {operations} operations",
+            evaluations(evaluations_one_event),
+            count(events as usize, "event"),
+            trim(most),
+            count(indicator_calls as usize, "reading"),
+        )
+    }
+
+    /// When and how the Jacobian is evaluated.
+    pub fn jacobian_text(&self) -> String {
+        let colours = count(self.colours, "colour");
+        match self.jacobian.as_str() {
+            _ if self.colours == 0 && self.has_events() => {
+                "constant between events: evaluated at the start and after each".into()
+            }
+            _ if self.colours == 0 => "constant: evaluated once".into(),
+            "frozen" => "evaluated at the start and after events and parameter changes".into(),
+            "watched" => format!(
+                "{colours}, evaluated at the start, after events and where a step shows that it has aged, by {}",
+                self.jacobian_source
+            ),
+            "rolling" => {
+                format!(
+                    "{} of {colours} in each step, in turn, by {}",
+                    self.colours_per_step, self.jacobian_source
+                )
+            }
+            _ => format!("{colours} in each step, by {}", self.jacobian_source),
+        }
+    }
+}
