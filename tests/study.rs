@@ -1,6 +1,6 @@
 //! What the builder does with a model to learn about it: it leaves no traces, and what it is told by files and buffers is checked.
 
-use crate::util::{build, build_file, example, fmu_build, runge_kutta, summary};
+use crate::util::{build, build_file, edit_description, example, fmu_build, runge_kutta, summary};
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -122,4 +122,52 @@ fn outputs_are_known_as_well_as_states() {
     // The largest is 3/2, at the bottom.
     let found = (sum / steps as f64).sqrt() / 1.5;
     assert!((found - claimed).abs() <= 0.1 * found + 1e-4, "{found} found, {claimed} certified");
+}
+
+/// A nominal value that is a million times off is no help: differences by sqrt(eps) of 1e12 are larger than the states, of 1e-12 they drown in rounding, and both
+/// say nothing of a state's error. The answer is that of the model without nominal values.
+#[test]
+fn absurd_nominal_values_change_nothing() {
+    let folder = TempDir::new().unwrap();
+    let plain = example("spring-pendulum", folder.path());
+    let tried = |nominal: &str| {
+        let edited = folder.path().join(format!("nominal{nominal}.fmu"));
+        edit_description(&plain, &edited, "start=\"0.0\"", &format!("nominal=\"{nominal}\" start=\"0.0\""));
+        let summary = build_file(&edited, &folder.path().join("out.fmu"), "");
+        assert!(warnings(&summary).is_empty(), "{nominal}: {:?}", warnings(&summary));
+        [&summary["error"], &summary["explored"]["error"]].map(|error| error.as_f64().unwrap())
+    };
+    let sound = tried("1.0");
+    for nominal in ["1e12", "1e-12"] {
+        let absurd = tried(nominal);
+        for (absurd, sound) in absurd.iter().zip(&sound) {
+            assert!(*absurd < 2.0 * sound, "{nominal}: {absurd}, not {sound}");
+        }
+    }
+}
+
+/// A controller samples its set point every 10 ms, the bench sets a new one at the same instants: the sample comes first, in the accurate run as in the FMU, also where
+/// the two clocks round otherwise. With 14 steps per sample, 35 · 10 ms is an ulp behind 490 steps.
+#[test]
+fn a_sample_comes_before_the_inputs_of_its_instant() {
+    let folder = TempDir::new().unwrap();
+    let step = 0.01 / 14.0;
+    let late = |k: &usize| *k as f64 * 0.01 > (14 * k) as f64 * step;
+    assert!((1..40).any(|k| late(&k)), "no two clocks differ: the test tests nothing");
+    let mut table = String::from("time,setpoint\n0,0\n");
+    let (mut level, mut random) = (0.0, 1u64);
+    for k in 1..40 {
+        let time = (14 * k) as f64 * step;
+        table += &format!("{time},{level}\n");
+        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        level = (random >> 40) as f64 / (1u64 << 23) as f64 - 1.0;
+        table += &format!("{time},{level}\n");
+    }
+    let inputs = folder.path().join("jumps.csv");
+    std::fs::write(&inputs, table).unwrap();
+    let model = example("sampled-controller", folder.path());
+    let options = format!("--step {step} --stop 0.4 --explore none --inputs {}", inputs.display());
+    let summary = build_file(&model, &folder.path().join("out.fmu"), &options);
+    let error = summary["error"].as_f64().unwrap();
+    assert!(error < 0.002, "{error}");
 }

@@ -120,11 +120,6 @@ impl Interface {
         }
     }
 
-    /// Nominal values for as long as the model has not been run: 1 where none is declared, as FMI has it.
-    pub fn nominals_or_one(&self) -> Vec<f64> {
-        self.nominals.iter().map(|nominal| nominal.unwrap_or(1.0)).collect()
-    }
-
     /// The plan's table of states.
     pub fn states(&self, nominals: Vec<f64>, sizes: Vec<f64>) -> States {
         States {
@@ -170,6 +165,12 @@ pub fn example(kind: Kind) -> Value {
         Kind::Boolean => Value::Boolean(false),
         Kind::String => Value::Text(String::new()),
     }
+}
+
+/// Can this be the nominal value of a state that has been seen to get so large? A million times off is beyond every unit's choice; a state that was seen at
+/// rest only tells nothing against one of 1 or less.
+pub fn believable(nominal: f64, magnitude: f64) -> bool {
+    nominal <= 1e6 * magnitude.max(1.0) && nominal >= 1e-6 * magnitude.min(1.0)
 }
 
 /// A state's nominal value, if the description gives a usable one.

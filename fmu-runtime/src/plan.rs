@@ -258,7 +258,7 @@ pub struct Block {
 pub struct Events {
     /// Number of event indicators; 0 means that they are never asked for.
     pub indicators: u32,
-    /// Trials to locate a state event, each a part of the step taken again: precision h / 2^bisections.
+    /// Trials to locate a state event, each a part of the step taken again: late by at most 2h / 2^bisections, and by much less where indicators are smooth.
     pub bisections: u32,
     /// Events handled in one internal step; more carry over to the next.
     pub max_per_step: u32,

@@ -5,7 +5,7 @@ use crate::analysis::drift::Drift;
 use crate::analysis::large::SparseJacobian;
 use crate::analysis::verdict::Samples;
 use crate::assemble::Discretisation;
-use crate::interface::Interface;
+use crate::interface::{Interface, believable};
 use crate::method::Step;
 use crate::options::Options;
 use crate::structure::{Pattern, Variation};
@@ -68,7 +68,9 @@ impl<'a> Problem<'a> {
         });
         let pattern = Pattern::new(n, entries);
         let magnitude = |state: usize| studied.magnitudes.get(state).copied().filter(|&size| size > 0.0);
-        let declared = |state: usize| interface.nominals[state];
+        let declared = |state: usize| {
+            interface.nominals[state].filter(|&nominal| believable(nominal, magnitude(state).unwrap_or(0.0)))
+        };
         let nominals =
             (0..n).map(|state| declared(state).or(magnitude(state)).unwrap_or(1.0)).collect::<Vec<f64>>();
         let sizes = (0..n).map(|state| magnitude(state).or(declared(state)).unwrap_or(1.0)).collect();

@@ -9,6 +9,7 @@ use super::range::Ranges;
 use super::signal::{self, Clock, Driven, Levels, Random};
 use super::{Column, Experiment, Setting, Signal, Value};
 use crate::inputs::InputTable;
+use crate::interface::believable;
 use model_description::{Causality, Initial, Kind, ModelDescription, ScalarVariable, Variability};
 
 /// Parameters are multiplied or divided by this.
@@ -234,7 +235,8 @@ impl Explorer<'_> {
         let settable = variables.filter(|it| it.initial == Some(Initial::Exact) && it.start.is_some());
         self.settings(settable, |variable| {
             let start = variable.start_real()?;
-            let size = variable.nominal.map_or(start.abs(), |nominal| nominal.abs().max(start.abs()));
+            let nominal = variable.nominal.map(f64::abs).filter(|&nominal| believable(nominal, start.abs()));
+            let size = nominal.map_or(start.abs(), |nominal| nominal.max(start.abs()));
             let value = start + BESIDE * (2.0 * random.unit() - 1.0) * size;
             let value = value.max(variable.min.unwrap_or(value)).min(variable.max.unwrap_or(value));
             (value.is_finite() && value != start).then_some(value)

@@ -3,6 +3,7 @@
 //! In order of trust: what the user says (`--range`), min and max of the description, then what start value, nominal
 //! value and unit allow. The last is a guess; each range comes with the words that say what was taken.
 
+use crate::interface::believable;
 use model_description::{Kind, ScalarVariable};
 use std::fmt::Write;
 
@@ -109,7 +110,9 @@ fn declared(variable: &ScalarVariable) -> Option<Range> {
 }
 
 fn usable_nominal(variable: &ScalarVariable) -> Option<f64> {
-    variable.nominal.map(f64::abs).filter(|nominal| *nominal > 0.0 && nominal.is_finite())
+    let start = variable.start_real().map_or(0.0, f64::abs);
+    let sound = |nominal: &f64| *nominal > 0.0 && nominal.is_finite() && believable(*nominal, start);
+    variable.nominal.map(f64::abs).filter(sound)
 }
 
 /// Temperatures and pressures are measured from a zero that no machine reaches.

@@ -82,7 +82,7 @@ pub fn ignores_time(session: &mut Session, h: f64) -> Result<bool, String> {
 
 /// True if outputs read after fmi2SetContinuousStates are those of the last evaluation (OpenModelica 1.12): they must be asked for
 /// after fmi2GetDerivatives.
-pub fn outputs_wait(interface: &Interface, session: &mut Session) -> Result<bool, String> {
+pub fn outputs_wait(interface: &Interface, session: &mut Session, scales: &[f64]) -> Result<bool, String> {
     if interface.outputs.is_empty() || session.x.is_empty() {
         return Ok(false);
     }
@@ -90,9 +90,7 @@ pub fn outputs_wait(interface: &Interface, session: &mut Session) -> Result<bool
     let mut f = vec![0.0; x.len()];
     let status = session.derivatives(time, &x, false, &mut f);
     expect(status, "fmi2GetDerivatives", &session.log)?;
-    let nominals = interface.nominals_or_one();
-    let near: Vec<f64> =
-        x.iter().zip(&nominals).map(|(x, nominal)| x + 1e-6 * x.abs().max(*nominal)).collect();
+    let near: Vec<f64> = x.iter().zip(scales).map(|(x, scale)| x + 1e-6 * x.abs().max(*scale)).collect();
     let read = |session: &mut Session| {
         let mut values = vec![0.0; interface.outputs.len()];
         let status = session.inner.get_real(&interface.outputs, &mut values);

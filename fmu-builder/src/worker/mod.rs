@@ -9,6 +9,7 @@ mod merge;
 mod probe;
 mod reference;
 mod resolution;
+mod scales;
 mod session;
 mod simulate;
 mod study;

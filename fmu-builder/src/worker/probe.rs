@@ -45,7 +45,7 @@ pub struct Prober {
 }
 
 impl Prober {
-    /// `scale`: the states' nominal values.
+    /// `scale`: of each state.
     pub fn new(scale: Vec<f64>, declared: &[Declared]) -> Prober {
         let n = scale.len();
         let complete = declared.iter().all(Option::is_some);
@@ -61,6 +61,10 @@ impl Prober {
             crate::structure::colour(&pattern, &all, &none, &none)
         };
         Prober { scale, declared: declared.to_vec(), groups, places, one_by_one, strays: Vec::new() }
+    }
+
+    pub fn scales(&self) -> &[f64] {
+        &self.scale
     }
 
     /// Evaluations per point.

@@ -61,11 +61,11 @@ pub struct Linearisation {
 }
 
 impl Linearisation {
-    pub fn new(interface: &Interface, pattern: &Pattern, h: f64) -> Linearisation {
-        let nominals = interface.nominals_or_one();
+    /// `scales`: of the states.
+    pub fn new(interface: &Interface, scales: &[f64], pattern: &Pattern, h: f64) -> Linearisation {
         let (all, none) = (vec![true; pattern.len()], vec![false; pattern.len()]);
         let (jacobian, elimination) = plan_parts(pattern, &all, &none, h, &[]);
-        Linearisation { states: interface.states(nominals.clone(), nominals), jacobian, elimination }
+        Linearisation { states: interface.states(scales.to_vec(), scales.to_vec()), jacobian, elimination }
     }
 }
 
@@ -123,8 +123,9 @@ impl ReferenceSolution {
 
     /// Integrate to `target`, through every event on the way. A jump of the inputs at `target` itself is left to the next call: what is read there
     /// is what an importer reads after a step, before it sets new inputs.
+    /// A time event that lies at `target` or at a jump but for rounding is there, and comes before the jump: so it is in a co-simulation.
     pub fn advance(&mut self, session: &mut Session, target: f64) -> Result<(), Halt> {
-        let near = ROUNDING * (target - session.time);
+        let near = ROUNDING * (target - session.time) + 4.0 * f64::EPSILON * target.abs();
         let nearest = session.signals.as_ref().and_then(|signals| {
             let first = signals.events.partition_point(|&event| event < target - near);
             signals.events.get(first).copied().filter(|&event| event <= target + near)
@@ -149,7 +150,9 @@ impl ReferenceSolution {
             let input_event = session.signals.as_ref().and_then(|signals| {
                 signals.events.get(signals.events.partition_point(|&event| event <= time)).copied()
             });
-            let limit = target.min(session.next_event).min(input_event.unwrap_or(f64::INFINITY));
+            let wall = target.min(input_event.unwrap_or(f64::INFINITY));
+            let at_wall = (session.next_event - wall).abs() <= near;
+            let limit = if at_wall { wall } else { wall.min(session.next_event) };
             let jump = input_event == Some(limit);
             let located = if session.x.is_empty() {
                 session.time = limit;
@@ -161,7 +164,12 @@ impl ReferenceSolution {
             let asked = session.completed_step()?;
             session.jump_due = jump && session.time >= limit;
             // The model's own events come first, as in a co-simulation: they belong to the step that ends here.
-            if located || asked || session.time >= session.next_event {
+            let due = session.time >= if at_wall { limit } else { session.next_event };
+            if due && session.next_event > session.time {
+                // The model must see a time that is not before its event, not even by an ulp.
+                expect(session.inner.set_time(session.next_event), "fmi2SetTime", &session.log)?;
+            }
+            if located || asked || due {
                 self.regime += 1;
                 self.event(session)?;
             }

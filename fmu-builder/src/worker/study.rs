@@ -5,6 +5,7 @@
 use super::checks;
 use super::probe::{Point, Prober};
 use super::reference::{Halt, Linearisation, ReferenceSolution};
+use super::scales::scales;
 use super::session::{Session, expect, said};
 use super::timing;
 use crate::experiment::{Experiment, Value};
@@ -102,13 +103,15 @@ impl Study {
     pub fn answer(self, reporter: &mut Reporter) -> Result<Studied, String> {
         let begin = Instant::now();
         let model = &self.interface;
-        let mut prober = Prober::new(model.nominals_or_one(), &self.declared);
         let mut points = Vec::new();
         // A model that cannot save its state is thrown beside its start in an instance of its own, and beside its run only
         // at the end: a Dymola engine sits on another branch of its loop after its states were moved by 3 % and back.
+        let mut known = None;
         if !model.can_get_and_set_state && !model.instantiate_only_once {
             let mut other = Session::open(model, &self.experiment, reporter)?;
             self.refuse_bad_start(&mut other)?;
+            let scales = scales(&mut other, &model.nominals);
+            let prober = known.insert(Prober::new(scales, &self.declared));
             points.extend(prober.probe_beside(&mut other, 1, |_| f64::INFINITY)?);
         }
         let mut session = Session::open(model, &self.experiment, reporter)?;
@@ -119,13 +122,21 @@ impl Study {
             .map(|(reference, kind)| read_value(&mut session, *reference, kind))
             .collect();
 
+        let mut prober = match known {
+            Some(prober) => prober,
+            None => {
+                let scales = session.aside(|session| Ok(scales(session, &model.nominals)))?;
+                Prober::new(scales, &self.declared)
+            }
+        };
+
         // The structure at the start decides how the run is made; more points refine it.
         points.push(session.aside(|session| prober.probe(session))?);
         if session.can_save() {
             points.extend(session.aside(|session| prober.probe_beside(session, 1, |_| f64::INFINITY))?);
         }
         let pattern = prober.pattern(&points);
-        let linearisation = Linearisation::new(model, &pattern, self.h);
+        let linearisation = Linearisation::new(model, prober.scales(), &pattern, self.h);
 
         let span = self.experiment.stop - self.experiment.start;
         let deadline = begin + Duration::from_secs_f64(self.patience);
@@ -171,11 +182,16 @@ impl Study {
             events_seen = run.events;
             if due || after_event {
                 let beside = points.len() % 4 == 2 && affordable > 40 && session.can_save();
+                // Where nobody said how large a state is, not further than what was seen of it.
+                let reach = |i: usize| match (model.nominals[i], magnitudes[i]) {
+                    (None, seen) if seen > 0.0 => 0.1 * seen,
+                    _ => f64::INFINITY,
+                };
                 let (mut taken, ignores) = session.aside(|session| {
                     let mut taken = vec![prober.probe(session)?];
                     let ignores = !time_invariant || checks::ignores_time(session, self.h)?;
                     if beside {
-                        taken.extend(prober.probe_beside(session, points.len() as u64, |_| f64::INFINITY)?);
+                        taken.extend(prober.probe_beside(session, points.len() as u64, reach)?);
                     }
                     Ok((taken, ignores))
                 })?;
@@ -219,7 +235,7 @@ impl Study {
                 if model.provides_directional_derivative {
                     wrong_directional = checks::wrong_directional(model, session, &mut prober)?;
                 }
-                waits = checks::outputs_wait(model, session)?;
+                waits = checks::outputs_wait(model, session, prober.scales())?;
                 measured = timing::measure(session, model, prober.pattern(&points).len())?;
             }
         }

@@ -119,6 +119,82 @@ fn the_search_is_short_and_bounded() {
     assert!(signs <= bisections + 6, "{signs} readings");
 }
 
+/// A relay with hysteresis: x' = 1 up to 1, then x' = -1/20 down to 0; a cycle takes 21 s. An event that comes late by δ at the upper end costs 20 δ on the way down,
+/// and the next cycle does not make up for it. With 2^-7 of a step per event, always late, the hundredth cycle would end seconds late.
+#[test]
+fn the_delays_of_a_switched_model_do_not_add_up() {
+    struct Relay {
+        on: bool,
+        cycles: Vec<f64>,
+    }
+    impl Equations for Relay {
+        fn start(&self) -> Vec<f64> {
+            vec![0.0]
+        }
+        fn derivatives(&self, _: f64, _: &[f64], _: f64, dx: &mut [f64]) {
+            dx[0] = if self.on { 1.0 } else { -0.05 };
+        }
+        fn indicators(&self, _: f64, x: &[f64], z: &mut [f64]) {
+            z[0] = if self.on { 1.0 - x[0] } else { x[0] };
+        }
+        fn event(&mut self, t: f64, x: &mut [f64], _: &mut EventInfo) {
+            if self.on && x[0] >= 1.0 {
+                self.on = false;
+            } else if !self.on && x[0] <= 0.0 {
+                self.on = true;
+                self.cycles.push(t);
+            }
+        }
+    }
+    for method in [Method::Lie, Method::Lie2, Method::Ros2] {
+        let mut plan = with_indicator(plan(1, method, 0.4, Policy::Frozen));
+        plan.events.bisections = 7;
+        let mut integrator = start(plan, Relay { on: true, cycles: vec![] });
+        run(&mut integrator, 5300);
+        let hundredth = integrator.model.equations.cycles[99];
+        // 2^-16 of a step per event, 21 times as much per cycle.
+        let bound = 100.0 * 21.0 * 0.4 * 0.5f64.powi(16);
+        assert!((hundredth - 2100.0).abs() <= bound, "{method:?}: {hundredth}");
+    }
+}
+
+/// Whatever the shape of an indicator, an event is late by at most 2^(1-bisections) of a step: the step here is 1 and x = t, so that times are parts of it. A
+/// regula falsi that always keeps the same end would be late by a sixth of the step with t^3.
+#[test]
+fn an_event_is_never_late_by_more_than_bisection() {
+    struct Shape(fn(f64) -> f64);
+    impl Equations for Shape {
+        fn start(&self) -> Vec<f64> {
+            vec![0.0]
+        }
+        fn derivatives(&self, _: f64, _: &[f64], _: f64, dx: &mut [f64]) {
+            dx[0] = 1.0;
+        }
+        fn indicators(&self, _: f64, x: &[f64], z: &mut [f64]) {
+            z[0] = self.0(x[0]);
+        }
+    }
+    let shapes: [(fn(f64) -> f64, f64); 8] = [
+        (|t| 0.3 - t, 0.3),
+        (|t| 0.5 - t * t, 0.5f64.sqrt()),
+        (|t| 0.1 - t * t * t, 0.1f64.cbrt()),
+        (|t| (-20.0 * t).exp() - 0.3, -(0.3f64.ln()) / 20.0),
+        (|t| if t < 0.6 { 1e-3 } else { 0.6 - t }, 0.6),
+        (|t| if t < 0.377 { 1.0 } else { -1.0 }, 0.377),
+        (|t| if t < 0.9 { f64::INFINITY } else { f64::NEG_INFINITY }, 0.9),
+        (|t| t, 0.0),
+    ];
+    for (shape, (indicator, exact)) in shapes.into_iter().enumerate() {
+        let mut plan = with_indicator(plan(1, Method::Lie, 1.0, Policy::Frozen));
+        plan.events.bisections = 7;
+        let mut integrator = start(plan, Shape(indicator));
+        run(&mut integrator, 1);
+        let late = integrator.model.events[0] - exact;
+        assert!((-1e-15..=0.5f64.powi(6)).contains(&late), "shape {shape}: late by {late}");
+        assert!(shape > 1 || late <= 0.5f64.powi(15), "shape {shape}: late by {late}");
+    }
+}
+
 /// A sampled controller with a period of 1 ms, stepped by 0.1 s in internal steps of 1 ms: every sample is taken. The bound belongs to each internal step.
 #[test]
 fn every_sample_is_taken_in_a_long_communication_step() {
