@@ -48,7 +48,7 @@ pub struct BuildArgs {
     /// Most that one step may cost: 100us, 3f (evaluations), 25% (of the step) [default: 10%]
     #[arg(long, value_name = "COST", allow_hyphen_values = true, help_heading = "The step")]
     pub budget: Option<String>,
-    /// What one evaluation of the model takes on the target; Jacobians then come from differences [default: measured here]
+    /// What an evaluation takes on the target: then nothing is measured [default: measured here]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, help_heading = "The step")]
     pub evaluation_time: Option<String>,
     /// Error against an accurate solution that is accepted, relative [default: 0.01]
