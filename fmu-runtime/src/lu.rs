@@ -11,6 +11,9 @@
 //! block are left with the Schur complement B22 - B21 L^-1 B12 of tearing, a dense system that is
 //! factored with partial pivoting.
 //!
+//! A step takes several solutions and seldom a refactorization, so that the rows of the solution have an order of their own
+//! (`Solution`).
+//!
 //! **Cancellation check.** If a pivot ends up [`WATCH`] times smaller than its largest intermediate value, fewer than four digits are
 //! reliable and the state is reported. This
 //! measure does not change when states are measured in other units. A core's pivots are compared
@@ -20,7 +23,11 @@
 
 mod dense;
 mod eliminate;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::needless_range_loop)]
+mod plain;
 mod schedule;
+mod solution;
 mod substitute;
 
 use crate::plan::{Elimination, Jacobian};
@@ -28,8 +35,9 @@ use dense::Cores;
 use eliminate::Work;
 use schedule::{Piece, Schedule, Stage};
 use serde::{Deserialize, Serialize};
+use solution::Class;
 use std::ops::{Add, Div, Mul, Sub};
-use substitute::{backward, forward, reduce};
+use substitute::substitute;
 
 /// A pivot below this fraction of what it was computed from is refused.
 pub const WATCH: f64 = 1e-12;
@@ -115,7 +123,7 @@ impl<T: Number> Factors<T> {
         let zeros = |len: usize| vec![T::from(0.0); len];
         Ok(Factors {
             w: zeros(schedule.slots),
-            upper: zeros(schedule.upper_columns.len()),
+            upper: zeros(schedule.upper),
             cores: Cores::new(tears),
             schedule,
         })
@@ -153,7 +161,6 @@ impl<T: Number> Factors<T> {
                 Stage::Core(core) => cores
                     .factor(core, balance.known, &mut balance.scales)
                     .map_err(|k| BadPivot { state: s.states[core.row as usize + k] })?,
-                Stage::Back(_) => {}
             }
         }
         balance.known = true;
@@ -191,30 +198,14 @@ impl<T: Number> Factors<T> {
     #[inline(never)]
     pub fn solve(&mut self, d: &mut [T]) {
         let Factors { schedule: s, w, upper, cores, .. } = self;
-        for stage in &s.stages {
-            match stage {
-                Stage::Rows(segment) => forward(
-                    &segment.layout,
-                    &s.states[segment.rows()],
-                    &w[segment.slots()],
-                    &s.left_columns[segment.left_columns()],
-                    d,
-                ),
-                Stage::CoreRows(segment, _) => reduce(
-                    &segment.layout,
-                    &s.states[segment.rows()],
-                    &w[segment.slots()],
-                    &s.left_columns[segment.left_columns()],
-                    d,
-                ),
-                Stage::Core(core) => cores.solve(core, &s.states[core.rows()], d),
-                Stage::Back(segment) => backward(
-                    &segment.layout,
-                    &s.states[segment.rows()],
-                    &upper[segment.upper()],
-                    &s.upper_columns[segment.upper()],
-                    d,
-                ),
+        let mut rows = s.solution.rows.as_slice();
+        for run in &s.solution.runs {
+            let rows = take(&mut rows, run.len as usize);
+            match run.class {
+                Class::Forward(columns) => substitute::<T, true>(columns, rows, w, d),
+                Class::Reduce(columns) => substitute::<T, false>(columns, rows, w, d),
+                Class::Backward(columns) => substitute::<T, false>(columns, rows, upper, d),
+                Class::Core(core) => cores.solve(&core, &s.states[core.rows()], d),
             }
         }
     }

@@ -63,8 +63,19 @@ impl<T: Number> Cores<T> {
         for (x, &state) in x.iter_mut().zip(states) {
             *x = y[state as usize];
         }
-        let rows = core.torn();
-        solve(&self.matrices[core.matrix()], &self.swaps[rows.clone()], &self.inverse[rows], x);
+        let (a, rows) = (&self.matrices[core.matrix()], core.torn());
+        let (swaps, inverse) = (&self.swaps[rows.clone()], &self.inverse[rows]);
+        // For the sizes that most cores have, the compiler writes the loops out.
+        match core.size as usize {
+            1 => solve(1, a, swaps, inverse, x),
+            2 => solve(2, a, swaps, inverse, x),
+            3 => solve(3, a, swaps, inverse, x),
+            4 => solve(4, a, swaps, inverse, x),
+            5 => solve(5, a, swaps, inverse, x),
+            6 => solve(6, a, swaps, inverse, x),
+            7 => solve(7, a, swaps, inverse, x),
+            size => solve(size, a, swaps, inverse, x),
+        }
         for (&x, &state) in x.iter().zip(states) {
             y[state as usize] = x;
         }
@@ -144,18 +155,20 @@ fn factor<T: Number>(
     Ok(())
 }
 
-fn solve<T: Number>(a: &[T], swaps: &[u32], inverse: &[T], y: &mut [T]) {
-    let t = swaps.len();
+/// With a `size` that is known when this is compiled, there is no loop left.
+#[inline(always)]
+fn solve<T: Number>(size: usize, a: &[T], swaps: &[u32], inverse: &[T], y: &mut [T]) {
+    let (a, swaps, inverse, y) = (&a[..size * size], &swaps[..size], &inverse[..size], &mut y[..size]);
     // Earlier columns of L did not take part in later swaps, so swaps and updates take turns here too.
-    for (k, column) in a.chunks_exact(t).enumerate() {
+    for k in 0..size {
         y.swap(k, swaps[k] as usize);
         let (head, tail) = y.split_at_mut(k + 1);
-        subtract(tail, head[k], &column[k + 1..]);
+        subtract(tail, head[k], &a[k * size..][k + 1..size]);
     }
-    for (k, column) in a.chunks_exact(t).enumerate().rev() {
+    for k in (0..size).rev() {
         let (head, tail) = y.split_at_mut(k);
         let x = tail[0] * inverse[k];
         tail[0] = x;
-        subtract(head, x, &column[..k]);
+        subtract(head, x, &a[k * size..][..k]);
     }
 }

@@ -29,10 +29,11 @@ impl<'a> Work<'a> {
         match self.updates {
             [] => self.pivots(w, upper, |_, _, _, most| most),
             [update] if update.shape == Shape::Single && update.is_diagonal => {
-                let (at, to) = (update.at as usize, update.to as usize);
+                // `update.to`, by a name that tells the compiler so: the pivot stays in its register.
+                let (at, diagonal) = (update.at as usize, self.segment.layout.diagonal as usize);
                 self.pivots(w, upper, |i, w, upper, most| {
-                    w[to] = w[to] - w[at] * upper[self.sources[i] as usize];
-                    larger(most, w[to].abs())
+                    w[diagonal] = w[diagonal] - w[at] * upper[self.sources[i] as usize];
+                    larger(most, w[diagonal].abs())
                 })
             }
             _ => self.eliminate_any(w, upper),

@@ -1,10 +1,11 @@
-//! What the kernel executes: the plan's elimination, turned into a list of [`Stage`]s. Refactorization and solution
-//! both walk through it from front to back.
+//! What the kernel executes: the plan's elimination, turned into a list of [`Stage`]s, which a refactorization walks
+//! through from front to back, and into the [`Solution`].
 //!
 //! Rows in a sequence that are treated alike (as many columns, the same updates to the same places: the six
 //! axes of a robot, the cells of a rod) make one [`Segment`]. What to do is then looked up per segment, not per row. Blocks
-//! alike that do not need each other are solved in turns, row by row, for the same reason.
+//! alike that do not need each other are factored in turns, row by row, for the same reason.
 
+use super::solution::{Class, Solution, Task};
 use crate::plan::{Elimination, Jacobian};
 use std::ops::Range;
 
@@ -28,31 +29,28 @@ pub(super) struct Schedule {
     pub sources: Vec<u32>,
     /// Where [`Shape::Scatter`] goes.
     pub targets: Vec<u32>,
-    pub left_columns: Vec<u32>,
-    pub upper_columns: Vec<u32>,
-    /// Number of slots of W.
+    /// Number of slots of W, and of values of U.
     pub slots: usize,
+    pub upper: usize,
     /// The state of each row.
     pub states: Vec<u32>,
+    pub solution: Solution,
 }
 
 /// Rows up to `core`, then a dense core up to `end`.
 struct Extent {
     core: u32,
     end: u32,
-    is_single: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stage {
-    /// Rows to eliminate and to solve forward.
+    /// Rows to eliminate.
     Rows(Segment),
     /// Rows of a core, to eliminate up to there.
     CoreRows(Segment, Core),
-    /// All rows of the core are there: to factor and to solve.
+    /// All rows of the core are there: to factor.
     Core(Core),
-    /// Rows of a block whose last unknowns are known, to solve backward.
-    Back(Segment),
 }
 
 /// Rows that are treated alike, and where in each list theirs begin.
@@ -62,7 +60,6 @@ pub(super) struct Segment {
     pub layout: Layout,
     pub row: u32,
     pub w: u32,
-    pub left_columns: u32,
     pub upper: u32,
     pub updates: u32,
     pub sources: u32,
@@ -72,8 +69,6 @@ pub(super) struct Segment {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Layout {
     pub slots: u32,
-    /// Slots whose columns are known when the row's turn comes; in a core, those before the core.
-    pub left: u32,
     pub diagonal: u32,
     /// Columns after the diagonal; in a core, none.
     pub upper: u32,
@@ -81,7 +76,7 @@ pub(super) struct Layout {
 }
 
 /// The dense core of a block: its size, its first row, where its matrix begins, and its first row among those of all cores.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Core {
     pub size: u32,
     pub row: u32,
@@ -90,20 +85,8 @@ pub(super) struct Core {
 }
 
 impl Segment {
-    pub fn rows(&self) -> Range<usize> {
-        self.row as usize..(self.row + self.rows) as usize
-    }
-
     pub fn slots(&self) -> Range<usize> {
         span(self.w, self.rows * self.layout.slots)
-    }
-
-    pub fn left_columns(&self) -> Range<usize> {
-        span(self.left_columns, self.rows * self.layout.left)
-    }
-
-    pub fn upper(&self) -> Range<usize> {
-        span(self.upper, self.rows * self.layout.upper)
     }
 }
 
@@ -180,17 +163,18 @@ impl Schedule {
             planned[slot as usize] = entry;
         }
         let mut entries = Vec::new();
-        // Where each row starts in `upper_columns`; for positions before the first implicit one nothing is ever asked.
+        // Where each row of U starts; for positions before the first implicit one nothing is ever asked.
         let mut upper_start = vec![0; e.explicit as usize];
         // In which slot of the current row a column is.
         let mut place = vec![BLANK; e.order.len()];
         // The columns right of the diagonal of all rows, by position.
         let mut upper_positions = Vec::new();
-        let (mut first, mut was_single) = (e.explicit, false);
+        let mut tasks = Vec::new();
+        let mut first = e.explicit;
         let (mut matrix, mut torn) = (0, 0);
-        for Extent { core, end, is_single } in extents {
+        for Extent { core, end } in extents {
             let dense = Core { size: end - core, row: core - e.explicit, matrix, torn };
-            let stages = self.stages.len();
+            let mut backward = Vec::new();
             for p in first..end {
                 let plan = sequence[p as usize];
                 let row = (plan - e.explicit) as usize;
@@ -215,21 +199,17 @@ impl Schedule {
                 }
                 let layout = Layout {
                     slots: (outer.len() + columns.len()) as u32,
-                    left: (outer.len() + lower.len()) as u32,
                     diagonal,
                     upper: upper.len() as u32,
                     updates: updates.len() as u32,
                 };
-                // Blocks of one row need no substitution backwards: one may continue the other.
-                let continues = p > first || is_single && was_single;
-                if !(continues && self.lengthen(p < core, layout, &updates)) {
+                if !self.lengthen(p < core, layout, &updates) {
                     let segment = Segment {
                         rows: 1,
                         layout,
                         row: self.states.len() as u32,
                         w: entries.len() as u32,
-                        left_columns: self.left_columns.len() as u32,
-                        upper: self.upper_columns.len() as u32,
+                        upper: upper_positions.len() as u32,
                         updates: self.updates.len() as u32,
                         sources: self.sources.len() as u32,
                     };
@@ -241,9 +221,17 @@ impl Schedule {
                     self.updates.extend(updates);
                 }
                 self.states.push(state(p));
-                self.left_columns.extend(outer.iter().map(|&entry| jacobian.cols[entry as usize]));
-                self.left_columns.extend(lower.iter().map(|&c| state(c)));
-                self.upper_columns.extend(upper.iter().map(|&c| state(c)));
+                let known = outer.iter().map(|&entry| jacobian.cols[entry as usize]);
+                let left: Vec<u32> = known.chain(lower.iter().map(|&c| state(c))).collect();
+                if p < core {
+                    tasks.push(Task::row(Class::Forward, state(p), entries.len() as u32, left));
+                } else if !left.is_empty() {
+                    tasks.push(Task::row(Class::Reduce, state(p), entries.len() as u32, left));
+                }
+                if !upper.is_empty() {
+                    let right = upper.iter().map(|&c| state(c)).collect();
+                    backward.push(Task::row(Class::Backward, state(p), upper_positions.len() as u32, right));
+                }
                 self.sources.extend(sources);
                 entries.extend(outer);
                 entries.extend(&planned[slots]);
@@ -251,17 +239,15 @@ impl Schedule {
             }
             if dense.size > 0 {
                 self.stages.push(Stage::Core(dense));
+                tasks.push(Task::core(dense, &self.states[dense.rows()]));
                 matrix += dense.size * dense.size;
                 torn += dense.size;
             }
-            let backward = |stage: &Stage| match *stage {
-                Stage::Rows(segment) if segment.layout.upper > 0 => Some(Stage::Back(segment)),
-                _ => None,
-            };
-            let back: Vec<Stage> = self.stages[stages..].iter().rev().filter_map(backward).collect();
-            self.stages.extend(back);
-            (first, was_single) = (end, is_single);
+            tasks.extend(backward.into_iter().rev());
+            first = end;
         }
+        self.upper = upper_positions.len();
+        self.solution = Solution::new(&tasks, e.order.len());
         Ok(entries)
     }
 
@@ -390,7 +376,7 @@ fn sequence(e: &Elimination, jacobian: &Jacobian) -> (Vec<u32>, Vec<Extent>) {
         }
         let end = first + count * size;
         sequence.extend((0..size).flat_map(|r| (0..count).map(move |b| first + b * size + r)));
-        extents.push(Extent { core: end - block.tears, end, is_single: size == 1 && block.tears == 0 });
+        extents.push(Extent { core: end - block.tears, end });
         (first, blocks) = (end, rest);
     }
     (sequence, extents)
