@@ -157,19 +157,28 @@ fn an_old_matrix_is_noticed_where_time_matters() {
     }
 }
 
-/// An input that jumps is no slope of time: the model is asked in that step, and the watch stays silent.
+/// An input that jumps is no slope of time, and neither is what an event changes: the model is asked in that step, and the watch stays silent.
 #[test]
 fn a_jump_is_not_taken_for_a_slope() {
     for method in [Method::Ros2, Method::Ros2l] {
-        let mut integrator = forced(method);
-        run(&mut integrator, 50);
-        let before = (integrator.live.plan_defect, integrator.live.watch_evaluations);
-        integrator.model.u = 100.0;
-        integrator.live.inputs_changed = true;
-        run(&mut integrator, 1);
-        assert_eq!(integrator.live.watch_evaluations, before.1 + 1, "{method:?}");
-        let after = integrator.live.plan_defect;
-        assert!((after - before.0).abs() < 1e-6, "{method:?}: {before:?} {after:e}");
+        for by_event in [false, true] {
+            let mut integrator = forced(method);
+            run(&mut integrator, 50);
+            let before = (integrator.live.plan_defect, integrator.live.watch_evaluations);
+            integrator.model.u = 100.0;
+            if by_event {
+                integrator.model.force_mode(true);
+                integrator.live.in_event_mode = true;
+            } else {
+                integrator.live.inputs_changed = true;
+            }
+            run(&mut integrator, 1);
+            assert_eq!(integrator.live.watch_evaluations, before.1 + 1, "{method:?}, event: {by_event}");
+            // After an event the matrix is new, and so is the sum.
+            let known = if by_event { 0.0 } else { before.0 };
+            let after = integrator.live.plan_defect;
+            assert!((after - known).abs() < 1e-6, "{method:?}, event: {by_event}: {before:?} {after:e}");
+        }
     }
 }
 
