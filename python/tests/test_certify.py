@@ -55,6 +55,13 @@ def test_files_and_parameters_make_runs(drive, tmp_path):
         fmu_build.certify(original, original)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have no names here")
+def test_a_pipe_without_a_writer_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ValueError, match="not an ordinary file"):
+        Run.read(tmp_path / "pipe")
+
+
 class Fatal:
     """Whoever reads this from a pipe ends."""
 
