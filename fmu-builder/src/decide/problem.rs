@@ -71,8 +71,14 @@ impl<'a> Problem<'a> {
         let declared = |state: usize| {
             interface.nominals[state].filter(|&nominal| believable(nominal, magnitude(state).unwrap_or(0.0)))
         };
-        let nominals =
-            (0..n).map(|state| declared(state).or(magnitude(state)).unwrap_or(1.0)).collect::<Vec<f64>>();
+        // What differences are scaled by: wide enough to show through the model's noise.
+        let widened = |state: usize, nominal: f64| match studied.wider.get(state) {
+            Some(&wider) if wider > 1.0 => wider * nominal.max(magnitude(state).unwrap_or(0.0)),
+            _ => nominal,
+        };
+        let nominals = (0..n)
+            .map(|state| widened(state, declared(state).or(magnitude(state)).unwrap_or(1.0)))
+            .collect::<Vec<f64>>();
         let sizes = (0..n).map(|state| magnitude(state).or(declared(state)).unwrap_or(1.0)).collect();
         let finite: Vec<&Sample> = studied
             .samples

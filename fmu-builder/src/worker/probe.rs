@@ -3,6 +3,7 @@
 //! States are perturbed one by one or, in a large model with a declared structure, in groups that should not meet.
 //! What is declared is checked, what is not declared is found.
 
+use super::scales;
 use super::session::{Session, said};
 use super::study::{Declared, StructureFound};
 use crate::structure::{Pattern, Variation};
@@ -133,12 +134,10 @@ impl Prober {
             // A model with solvers of its own does not come back to exactly the same derivatives: that much
             // movement means nothing.
             if g == 0 {
-                let mut again = vec![0.0; n];
-                if evaluate(x, &mut again) {
-                    for i in 0..n {
-                        unrest[i] = 4.0 * (again[i] - base[i]).abs();
-                    }
-                }
+                unrest = scales::unrest(x, &shifted, &base, |x| {
+                    let mut f = vec![0.0; n];
+                    evaluate(x, &mut f).then_some(f)
+                });
             }
             let delta = |j: usize| shifted[j] - x[j];
             let moved = |i: usize| (f[i] - base[i]).abs() > unrest[i].max(1e-15 * base[i].abs()).max(FLOOR);

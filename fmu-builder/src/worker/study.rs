@@ -54,6 +54,8 @@ pub struct Studied {
     pub beside: Vec<Sample>,
     /// Largest |x| on the run, per state.
     pub magnitudes: Vec<f64>,
+    /// So many times wider than without noise each state's differences must be.
+    pub wider: Vec<f64>,
     /// Seconds of one evaluation: set states, get derivatives.
     pub evaluation_time: f64,
     /// The FMU has directional derivatives, they are right, and one costs clearly less than an evaluation.
@@ -111,7 +113,8 @@ impl Study {
             let mut other = Session::open(model, &self.experiment, reporter)?;
             self.refuse_bad_start(&mut other)?;
             let scales = scales(&mut other, &model.nominals);
-            let prober = known.insert(Prober::new(scales, &self.declared));
+            let prober = Prober::new(scales.at(&other.x), &self.declared);
+            let (prober, _) = known.insert((prober, scales.wider));
             points.extend(prober.probe_beside(&mut other, 1, |_| f64::INFINITY)?);
         }
         let mut session = Session::open(model, &self.experiment, reporter)?;
@@ -122,11 +125,11 @@ impl Study {
             .map(|(reference, kind)| read_value(&mut session, *reference, kind))
             .collect();
 
-        let mut prober = match known {
-            Some(prober) => prober,
+        let (mut prober, wider) = match known {
+            Some(known) => known,
             None => {
                 let scales = session.aside(|session| Ok(scales(session, &model.nominals)))?;
-                Prober::new(scales, &self.declared)
+                (Prober::new(scales.at(&session.x), &self.declared), scales.wider)
             }
         };
 
@@ -270,6 +273,7 @@ impl Study {
             structure,
             directional_cheaper: measured.1 && usable && !magnitudes.is_empty(),
             magnitudes,
+            wider,
             evaluation_time: measured.0,
             wrong_directional,
             times,

@@ -162,7 +162,8 @@ fn the_delays_of_a_switched_model_do_not_add_up() {
 /// regula falsi that always keeps the same end would be late by a sixth of the step with t^3.
 #[test]
 fn an_event_is_never_late_by_more_than_bisection() {
-    struct Shape(fn(f64) -> f64);
+    type Indicator = fn(f64) -> f64;
+    struct Shape(Indicator);
     impl Equations for Shape {
         fn start(&self) -> Vec<f64> {
             vec![0.0]
@@ -174,7 +175,7 @@ fn an_event_is_never_late_by_more_than_bisection() {
             z[0] = self.0(x[0]);
         }
     }
-    let shapes: [(fn(f64) -> f64, f64); 8] = [
+    let shapes: [(Indicator, f64); 8] = [
         (|t| 0.3 - t, 0.3),
         (|t| 0.5 - t * t, 0.5f64.sqrt()),
         (|t| 0.1 - t * t * t, 0.1f64.cbrt()),
