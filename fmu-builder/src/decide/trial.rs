@@ -135,7 +135,12 @@ impl<'a> Judge<'a> {
         let draft = Draft::new(self.problem, &everything.mask);
         let policy = if draft.colours() == 0 { Policy::Frozen } else { Policy::Every };
         let silent = Watch { threshold: f64::MAX, outside: f64::MAX, sums: true };
-        let plan = draft.plan(self.problem, Method::Lie, policy, Some(silent), None);
+        let mut plan = draft.plan(self.problem, Method::Lie, policy, Some(silent), None);
+        if self.seconds(&plan, &draft.cost(&plan, Shares::default())) > PATIENCE {
+            // Hundreds of colours in every step would take minutes: then a Jacobian that is renewed where it matters stands for a fresh one.
+            let strict = Watch { threshold: THRESHOLDS[0], ..silent };
+            plan = draft.plan(self.problem, Method::Lie, Policy::Watched, Some(strict), None);
+        }
         let mut left: f64 = 0.0;
         let runs: Vec<&ReferenceRun> = self.runs.iter().collect();
         let answers = self.simulate("the fully implicit step", &plan, &runs);
@@ -246,10 +251,15 @@ impl<'a> Judge<'a> {
                 self.warnings.push(format!("plans after the first {i} were not tried: they take too long"));
                 return;
             }
-            let steps: u64 = self.runs.iter().map(|run| run.steps * u64::from(plan.step.substeps)).sum();
-            self.spent += steps as f64 * (cost.seconds(price) + STEP);
+            self.spent += self.seconds(&plan, &cost);
             self.try_plan(candidate, plan, cost, worst_step, fits);
         }
+    }
+
+    /// What trying a plan of this cost takes on all runs, by its price.
+    fn seconds(&self, plan: &Plan, cost: &Cost) -> f64 {
+        let steps: u64 = self.runs.iter().map(|run| run.steps * u64::from(plan.step.substeps)).sum();
+        steps as f64 * (cost.seconds(self.problem.price) + STEP)
     }
 
     fn try_plan(&mut self, candidate: Candidate, plan: Plan, cost: Cost, worst_step: WorstStep, fits: bool) {
