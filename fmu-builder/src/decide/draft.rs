@@ -147,7 +147,9 @@ impl Draft {
         let solves = tableau.stages.len() as u64 + watch_solutions(plan, &tableau);
         let refactor = tableau.gammas.len() as u64 * self.operations.refactor;
         let evaluations = attempt - carried + fresh as f64 * self.per_colour;
-        let operations = solves * self.operations.solve + if fresh > 0 { refactor } else { 0 };
+        // A spare stage is solved only where the limiter asks for it.
+        let spare = u64::from(tableau.has_spare_stage()) * self.operations.solve;
+        let operations = solves * self.operations.solve - spare + if fresh > 0 { refactor } else { 0 };
         // Where a higher order overshoots, its end is looked at.
         let looks = f64::from(u8::from(tableau.is_limited()));
         // Done again: the Jacobian with all that varies, the factors, the stages.
@@ -174,7 +176,7 @@ impl Draft {
             evaluations_worst_step: evaluations
                 + looks
                 + [more, last].iter().filter(|&&again| again > 0.0).map(|again| again + looks).sum::<f64>(),
-            operations_worst_step: operations + more_operations + last_operations,
+            operations_worst_step: operations + spare + more_operations + last_operations,
         }
     }
 
