@@ -1,6 +1,6 @@
 //! The watch, the policy `watched`, and derivatives carried from one step to the next.
 
-use super::model::{Equations, Host};
+use super::model::{Equations, Host, INPUT};
 use super::{Integrator, explicit, plan, run, start};
 use crate::plan::{Fallback, Method, Plan, Policy, Watch};
 
@@ -179,6 +179,30 @@ fn a_jump_is_not_taken_for_a_slope() {
             let after = integrator.live.plan_defect;
             assert!((after - known).abs() < 1e-6, "{method:?}, event: {by_event}: {before:?} {after:e}");
         }
+    }
+}
+
+/// An input with a slope is kinked where its communication step begins and where it ends: in both steps the model is asked, and in the next one the step before tells again.
+#[test]
+fn a_kink_is_not_taken_for_a_slope() {
+    for method in [Method::Ros2, Method::Ros2l] {
+        let mut integrator = forced(method);
+        run(&mut integrator, 50);
+        let known = integrator.live.plan_defect;
+        let mut asked = |slope: f64| {
+            let before = integrator.live.watch_evaluations;
+            if slope != 0.0 {
+                let (time, extrapolation) = (integrator.live.time, &mut integrator.live.extrapolation);
+                extrapolation.set(INPUT, slope);
+                (extrapolation.origin, extrapolation.values[0]) = (time, 0.0);
+            }
+            run(&mut integrator, 1);
+            integrator.live.extrapolation.clear();
+            integrator.live.watch_evaluations - before
+        };
+        assert_eq!([asked(10.0), asked(0.0), asked(0.0)], [1, 1, 0], "{method:?}");
+        let defect = integrator.live.plan_defect;
+        assert!((defect - known).abs() < 1e-4, "{method:?}: {known:e} {defect:e}");
     }
 }
 
