@@ -26,6 +26,7 @@ fn main() {
         "fmu-runtime/fmi2-types",
         "fmu-runtime/src",
         "fmu-runtime/Cargo.toml",
+        "fmu-runtime/stepper",
         "reference-fmus",
         "Cargo.toml",
         "Cargo.lock",

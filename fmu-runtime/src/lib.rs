@@ -5,20 +5,13 @@
 //! through the trait `model`, which `fmi` implements for an FMI 2.0 library. The builder links the same code to verify a plan before it ships it.
 
 pub mod access;
-pub mod check;
-pub mod fault;
 pub mod ffi;
 pub mod fmi;
-mod identity;
+pub mod identity;
 pub mod instance;
-pub mod integrator;
-pub mod jacobian;
-pub mod lu;
 pub mod memory;
-pub mod method;
-pub mod model;
-pub mod plan;
 pub mod platform;
 pub mod resources;
 
 pub use fmi2_types::status;
+pub use stepper::{check, fault, integrator, jacobian, lu, method, model, plan};

@@ -1,11 +1,12 @@
 //! Foreign FMUs: their C types, loading their libraries, their messages, and their calls.
 //!
 //! `loader` opens a library and finds its functions, `fmi2` calls them, `logger` takes the messages of an FMU that
-//! has no importer. The C types themselves are in the crate `fmi2_types`, which the reference models share.
+//! has no importer, `model` makes one the integrator's model. The C types themselves are in the crate `fmi2_types`, which the reference models share.
 
 mod fmi2;
 mod loader;
 mod logger;
+mod model;
 
 pub use fmi2::{Fmu2, Mode, SavedState};
 pub use fmi2_types::{Callbacks, EventInfo, Kind};

@@ -141,7 +141,7 @@ impl Judge<'_> {
             certificate,
             spectra,
             tolerance: self.options.tolerance,
-            plan: plan.sealed(),
+            plan: fmu_runtime::identity::sealed(plan),
             candidate,
             simulated: outcome.simulated,
             trials,

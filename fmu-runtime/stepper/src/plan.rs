@@ -42,7 +42,7 @@ pub struct Model {
     pub identifier: String,
     /// GUID that the inner FMU is instantiated with.
     pub inner_guid: String,
-    /// GUID that the importer must present: it follows from the rest of the plan (`Plan::derive_guid`).
+    /// GUID that the importer must present: it follows from the rest of the plan (the runtime's `identity.rs`).
     pub guid: String,
     /// Those of the inner FMU; the runtime has its own beside them.
     pub log_categories: Vec<String>,

@@ -5,7 +5,7 @@
 //! goes back, and steps by any length. Judged is what can be known: every clock has ticked once at each of its times; no relay is left on the wrong side of its
 //! threshold; the states are those of Runge and Kutta at h/10, to within what a first-order method may be off, or get there with a shorter step.
 //!
-//! `FMU_BUILD_FUZZ_CASES=100000 cargo test --release -p fmu-runtime adversary` tries more; `FMU_BUILD_FUZZ_SEED=n` one again.
+//! `FMU_BUILD_FUZZ_CASES=100000 cargo test --release -p stepper adversary` tries more; `FMU_BUILD_FUZZ_SEED=n` one again.
 
 use super::model::{Equations, Host, INPUT};
 use super::{masked, plan};
