@@ -23,10 +23,10 @@ pub mod strict;
 pub mod xml;
 
 use model::{Model, Oddity};
-use models::{broken, heat_rod, misbehaving, misbehaving::PairFault};
+use models::{broken, clutches, heat_rod, misbehaving, misbehaving::PairFault};
 use std::fmt;
 
-/// The models that users see, in teaching order. `heat-rod` takes a size: `heat-rod:100`.
+/// The models that users see, in teaching order. Two take a size: `heat-rod:100`, `clutches:18x25`.
 pub fn names() -> Vec<&'static str> {
     ENTRIES.iter().filter(|entry| entry.shown).map(|entry| entry.name).collect()
 }
@@ -50,6 +50,11 @@ pub fn find(name: &str) -> Result<Reference, Error> {
         (Source::HeatRod, Some(text)) => match text.parse() {
             Ok(cells) if (heat_rod::SMALLEST..=heat_rod::LARGEST).contains(&cells) => cells,
             _ => return Err(Error::BadSize { size: text.to_owned() }),
+        },
+        (Source::Clutches, None) => clutches::DEFAULT.packed(),
+        (Source::Clutches, Some(text)) => match clutches::Clutches::parse(text) {
+            Some(it) => it.packed(),
+            None => return Err(Error::BadClutches { size: text.to_owned() }),
         },
         (Source::Broken, Some(fault)) => match broken::FAULTS.iter().position(|(name, _)| *name == fault) {
             Some(index) => index,
@@ -113,6 +118,7 @@ impl Reference {
         match self.entry.source {
             Source::File(xml) => xml.to_owned(),
             Source::HeatRod => heat_rod::HeatRod { cells: self.size }.description(),
+            Source::Clutches => clutches::Clutches::unpacked(self.size).description(),
             Source::Broken => broken::Broken { index: self.size }.description(),
             Source::Robot => models::robot::Robot::description(),
             Source::Arm => models::arm::Arm::description(),
@@ -141,6 +147,7 @@ impl fmt::Debug for Reference {
 pub enum Error {
     Unknown { name: String },
     BadSize { size: String },
+    BadClutches { size: String },
     NoSize { name: String },
 }
 
@@ -156,8 +163,13 @@ impl fmt::Display for Error {
                 heat_rod::SMALLEST,
                 heat_rod::LARGEST
             ),
+            Error::BadClutches { size } => write!(
+                f,
+                "clutches cannot be {size}; give states and event indicators, an even number of states from 8 to 102 \
+                 and at least three indicators for each clutch, as in clutches:18x25"
+            ),
             Error::NoSize { name } => {
-                write!(f, "{name} has a fixed size; only heat-rod takes one, as in heat-rod:100")
+                write!(f, "{name} has a fixed size; only heat-rod and clutches take one, as in heat-rod:100")
             }
         }
     }
@@ -176,6 +188,7 @@ struct Entry {
 enum Source {
     File(&'static str),
     Broken,
+    Clutches,
     HeatRod,
     Robot,
     Arm,
@@ -227,6 +240,12 @@ static ENTRIES: &[Entry] = &[
         name: "many-indicators",
         source: Source::ManyIndicators,
         make: |_| Box::new(models::many_indicators::ManyIndicators),
+        shown: true,
+    },
+    Entry {
+        name: "clutches",
+        source: Source::Clutches,
+        make: |size| Box::new(clutches::Clutches::unpacked(size)),
         shown: true,
     },
     entry!("lorenz", models::lorenz::Lorenz, false),

@@ -93,6 +93,8 @@ fn declared_dependencies_are_the_true_ones() {
         let expected: &[(u32, u32)] = match name {
             "wrong-structure" => &[(4, 1)],
             "stick-slip" => &[(4, 1)],
+            // The third clutch sticks at first: its normal force does nothing.
+            "clutches" => &[(10, 17), (12, 17), (14, 17), (16, 17)],
             _ => &[],
         };
         assert_eq!(wrong.into_iter().collect::<Vec<_>>(), expected, "{name}: (unknown, known)");
@@ -155,7 +157,7 @@ fn robot_rows_have_at_most_24_varying_entries() {
 /// Layout, counts and every value reference, as the library and its XML promise each other.
 #[test]
 fn descriptions_and_library_agree() {
-    for name in runnable().into_iter().chain(["heat-rod:10", "heat-rod:123"]) {
+    for name in runnable().into_iter().chain(["heat-rod:10", "heat-rod:123", "clutches:18x25"]) {
         let mut rig = Rig::running(name, &[]);
         let of = rig.description.clone();
         let model = find(name).unwrap().model();
@@ -192,12 +194,17 @@ fn descriptions_and_library_agree() {
 
 #[test]
 fn names_are_found_and_sizes_checked() {
-    assert_eq!(names().len(), 21);
+    assert_eq!(names().len(), 22);
     assert!(names().iter().all(|name| !hidden_names().contains(name)));
     assert!(find("heat-rod:10000").is_ok());
     for (name, message) in [
         ("heat-rod:9", "heat-rod cannot have 9 cells; give a number from 10 to 10000, as in heat-rod:100"),
-        ("pipe:3", "pipe has a fixed size; only heat-rod takes one, as in heat-rod:100"),
+        (
+            "clutches:9x27",
+            "clutches cannot be 9x27; give states and event indicators, an even number of states from 8 to 102 and at \
+             least three indicators for each clutch, as in clutches:18x25",
+        ),
+        ("pipe:3", "pipe has a fixed size; only heat-rod and clutches take one, as in heat-rod:100"),
     ] {
         assert_eq!(find(name).unwrap_err().to_string(), message);
     }

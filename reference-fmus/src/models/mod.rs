@@ -4,6 +4,7 @@ pub mod all_types;
 pub mod arm;
 pub mod bouncing_ball;
 pub mod broken;
+pub mod clutches;
 pub mod counting;
 pub mod dahlquist;
 pub mod dc_drive;
