@@ -13,6 +13,7 @@ use crate::fault::Fault;
 use crate::fmi::{Callbacks, Fmu2, Mode, SavedState};
 use crate::integrator::{Division, Integrator};
 use crate::memory;
+use crate::messages;
 use crate::plan::Plan;
 use crate::resources::PLAN;
 use crate::status::Status;
@@ -177,8 +178,8 @@ impl Instance {
     }
 
     fn fault(&mut self, fault: Fault) -> Status {
-        let status = fault.status();
-        self.log(status, format_args!("{}", fault.explain(&self.integrator.plan)));
+        let status = messages::status(fault);
+        self.log(status, format_args!("{}", messages::explain_fault(fault, &self.integrator.plan)));
         self.phase = match fault {
             Fault::Terminated { .. } => Phase::StepFailed,
             _ if status == Status::Fatal => Phase::Fatal,
@@ -364,7 +365,7 @@ impl Instance {
             length_of_ours = time + length - here;
             if length_of_ours <= NOISE * h + rounding(time) {
                 self.clock.note(time, length);
-                self.integrator.live.extrapolation.clear(); // the slopes were for this one
+                self.integrator.forget_slopes(); // they were for this one
                 return Status::Ok;
             }
         }
@@ -409,50 +410,27 @@ impl Instance {
     /// What the importer should know though the call went well: each remark once, as a message.
     fn tell_remarks(&mut self) {
         while let Some(remark) = self.integrator.remark() {
-            self.log(Status::Warning, format_args!("{}", remark.explain(&self.integrator.plan)));
+            self.log(
+                Status::Warning,
+                format_args!("{}", messages::explain_remark(remark, &self.integrator.plan)),
+            );
         }
     }
 
     /// Step, or stay at the last good state.
     fn advance(&mut self, length: f64, division: Division) -> Result<(), Fault> {
-        let result = self.begin_extrapolation().and_then(|()| self.integrator.advance(length, division));
+        let Instance { integrator, real, .. } = self;
+        let known = |reference: u32| real.find(reference).and_then(|index| real.values[index]);
+        let result = integrator.begin_slopes(known).and_then(|()| integrator.advance(length, division));
         if result.is_err() {
-            self.integrator.restore();
+            integrator.restore();
         }
-        self.end_extrapolation();
+        integrator.end_slopes(|reference, value| {
+            if let Some(index) = real.find(reference) {
+                real.values[index] = Some(value);
+            }
+        });
         result
-    }
-
-    /// Inputs with a slope start from the values that were set last; where the model refused one, from what it holds.
-    fn begin_extrapolation(&mut self) -> Result<(), Fault> {
-        let Integrator { live, model, .. } = &mut self.integrator;
-        live.extrapolation.origin = live.time;
-        let extrapolation = &mut live.extrapolation;
-        for (value, &reference) in extrapolation.values.iter_mut().zip(&extrapolation.references) {
-            let known = self.real.find(reference).and_then(|index| self.real.values[index]);
-            let status = match known {
-                Some(known) => {
-                    *value = known;
-                    Status::Ok
-                }
-                None => model.get_real(&[reference], std::slice::from_mut(value)),
-            };
-            if !status.is_usable() {
-                return Err(Fault::Model { call: "fmi2GetReal", status, time: live.time });
-            }
-        }
-        Ok(())
-    }
-
-    /// A slope holds for one step; the inner FMU is left with the inputs at the step's end.
-    fn end_extrapolation(&mut self) {
-        let extrapolation = &mut self.integrator.live.extrapolation;
-        for (&value, &reference) in extrapolation.current.iter().zip(&extrapolation.references) {
-            if let Some(index) = self.real.find(reference) {
-                self.real.values[index] = Some(value);
-            }
-        }
-        extrapolation.clear();
     }
 
     pub fn last_successful_time(&self) -> f64 {

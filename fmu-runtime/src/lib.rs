@@ -10,6 +10,7 @@ pub mod fmi;
 pub mod identity;
 pub mod instance;
 pub mod memory;
+pub mod messages;
 pub mod platform;
 pub mod resources;
 

@@ -98,8 +98,7 @@ impl Instance {
         self.integer.values = outer.integer;
         self.boolean.values = outer.boolean;
         self.string.values = outer.string;
-        self.integrator.live = outer.live;
-        match self.integrator.follow_live() {
+        match self.integrator.resume(outer.live) {
             Ok(()) => Status::Ok,
             Err(fault) => self.fault(fault),
         }

@@ -242,20 +242,17 @@ impl Instance {
         if self.batch.references.is_empty() {
             return Status::Ok;
         }
-        if running && event && !self.integrator.live.in_event_mode {
+        if running && event && !self.integrator.is_in_event_mode() {
             let status = self.integrator.model.enter_event_mode();
             if !status.is_usable() {
                 return self.failed("fmi2EnterEventMode", status);
             }
-            self.integrator.live.in_event_mode = true;
+            self.integrator.note_event_mode();
         }
         let status = send(&mut self.integrator.model, &self.batch);
         if running {
             // Even where it was refused: a part of it may have been taken.
-            let live = &mut self.integrator.live;
-            live.inputs_changed |= continuous;
-            // The first Jacobian was taken with the inputs of the initialisation.
-            live.setup_needed |= tunable || (continuous && live.steps == 0);
+            self.integrator.note_values(continuous, tunable);
         }
         if !status.is_usable() {
             return self.failed("fmi2Set", status);
@@ -309,7 +306,7 @@ impl Instance {
             }
         }
         for (&reference, &slope) in references.iter().zip(slopes) {
-            self.integrator.live.extrapolation.set(reference, slope);
+            self.integrator.set_slope(reference, slope);
         }
         Status::Ok
     }

@@ -6,7 +6,7 @@
 //! the model needs to be set.
 
 use crate::fault::Fault;
-use crate::model::Model;
+use crate::model::{Call, Model};
 use crate::plan::{Colour, Jacobian, JacobianSource, States};
 
 /// Evaluates colours; owns every buffer that it needs.
@@ -121,11 +121,7 @@ impl Differentiator {
                 let status =
                     model.directional_derivative(&colour.unknowns, &colour.knowns, &colour.seed, result);
                 if !status.is_usable() {
-                    return Err(Fault::Model {
-                        call: "fmi2GetDirectionalDerivative",
-                        status,
-                        time: point.time,
-                    });
+                    return Err(Fault::Model { call: Call::DirectionalDerivative, status, time: point.time });
                 }
                 for &(entry, result, _) in &colour.entries {
                     values[entry as usize] = self.f[result as usize];
@@ -161,7 +157,7 @@ impl Differentiator {
                             Some(&(_, state, _)) => {
                                 Fault::Derivative { state, value: self.f[state as usize], time: point.time }
                             }
-                            None => Fault::Model { call: "fmi2GetDerivatives", status, time: point.time },
+                            None => Fault::Model { call: Call::GetDerivatives, status, time: point.time },
                         });
                     }
                 }

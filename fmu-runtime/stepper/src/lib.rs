@@ -11,5 +11,4 @@ pub mod lu;
 pub mod method;
 pub mod model;
 pub mod plan;
-
-pub use fmi2_types::status;
+pub mod status;

@@ -32,6 +32,23 @@ pub trait Model {
     fn completed_integrator_step(&mut self) -> (Status, StepInfo);
 }
 
+/// The calls of [`Model`] whose failure a fault reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    SetTime,
+    SetInputs,
+    GetReal,
+    SetStates,
+    GetStates,
+    GetDerivatives,
+    GetIndicators,
+    DirectionalDerivative,
+    EnterEventMode,
+    NewDiscreteStates,
+    EnterContinuousTimeMode,
+    CompletedStep,
+}
+
 /// What an event iteration said.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EventInfo {

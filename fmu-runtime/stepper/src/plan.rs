@@ -50,7 +50,7 @@ pub struct Model {
     pub can_serialize_state: bool,
     pub provides_directional_derivative: bool,
     pub instantiate_only_once: bool,
-    /// `fmi2CompletedIntegratorStep` must be called after every step.
+    /// The model must be told of every completed step.
     pub completed_step_needed: bool,
     /// The derivatives do not depend on time between events: declared, and checked by the builder. Then those at a step's end start the next step.
     pub time_invariant: bool,
@@ -196,7 +196,7 @@ impl Policy {
 pub enum JacobianSource {
     /// Forward differences on the base r of the step.
     Differences,
-    /// `fmi2GetDirectionalDerivative`.
+    /// Directional derivatives of the model.
     Directional,
 }
 
@@ -262,7 +262,7 @@ pub struct Events {
     pub bisections: u32,
     /// Events handled in one internal step; more carry over to the next.
     pub max_per_step: u32,
-    /// Calls of `fmi2NewDiscreteStates` in one event.
+    /// Iterations of one event.
     pub max_iterations: u32,
 }
 
@@ -276,7 +276,7 @@ pub struct Diagnostic {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
-    /// Real: wall-clock duration of the last `fmi2DoStep` in seconds; measured once it was read.
+    /// Real: wall-clock duration of the last communication step in seconds; measured once it was read.
     StepTime,
     /// Integer: communication steps that took longer than their own length; counted once it was read.
     Overruns,

@@ -30,6 +30,7 @@ use crate::experiment::Experiment;
 use crate::interface::Interface;
 use crate::lab::Reporter;
 use fmu_runtime::integrator::Integrator;
+use fmu_runtime::messages::explain_fault;
 use fmu_runtime::model::Model;
 use fmu_runtime::plan::Plan;
 use serde::{Deserialize, Serialize};
@@ -101,7 +102,7 @@ impl Audit {
         let plan = &self.plan;
         let mut integrator = Integrator::new(plan.clone(), Watched::new(inner))?;
         let start = self.experiment.start;
-        integrator.start(start).map_err(|fault| fault.explain(plan).to_string())?;
+        integrator.start(start).map_err(|fault| explain_fault(fault, plan).to_string())?;
         reporter.phase("a step (fmi2GetDerivatives)");
         let mut run = Run { audit: &self, integrator, signals, start, taken: 0, failed: None };
         run.steps(WARM_UP);
@@ -154,12 +155,12 @@ impl Run<'_> {
                 let (references, values) = signals.continuous_at(time, false);
                 if !references.is_empty() {
                     let _ = self.integrator.model.set_inputs(references, values);
-                    self.integrator.live.inputs_changed = true;
+                    self.integrator.note_values(true, false);
                 }
             }
             let division = self.integrator.divide(length);
             if let Err(fault) = self.integrator.advance(length, division) {
-                self.failed = Some(fault.explain(plan).to_string());
+                self.failed = Some(explain_fault(fault, plan).to_string());
                 break;
             }
             if !outputs.is_empty() {

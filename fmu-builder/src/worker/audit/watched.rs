@@ -4,9 +4,9 @@ use super::interpose::{self, KINDS};
 use super::trace::FUNCTION;
 use super::{Conduct, Count};
 use fmu_runtime::fmi::Fmu2;
-use fmu_runtime::model::{EventInfo, Model, StepInfo};
-use fmu_runtime::status::Status;
 use std::sync::atomic::Ordering;
+use stepper::model::{EventInfo, Model, StepInfo};
+use stepper::status::Status;
 
 pub struct Watched {
     inner: Fmu2,
@@ -91,41 +91,41 @@ impl Watched {
 
 impl Model for Watched {
     fn set_time(&mut self, time: f64) -> Status {
-        self.within(1, |inner| inner.set_time(time))
+        self.within(1, |inner| Model::set_time(inner, time))
     }
 
     fn set_inputs(&mut self, references: &[u32], values: &[f64]) -> Status {
-        self.within(2, |inner| inner.set_real(references, values))
+        self.within(2, |inner| Model::set_inputs(inner, references, values))
     }
 
     fn get_real(&mut self, references: &[u32], values: &mut [f64]) -> Status {
-        let status = self.within(3, |inner| inner.get_real(references, values));
+        let status = self.within(3, |inner| Model::get_real(inner, references, values));
         self.look(3, values);
         status
     }
 
     fn set_continuous_states(&mut self, x: &[f64]) -> Status {
-        self.within(4, |inner| inner.set_continuous_states(x))
+        self.within(4, |inner| Model::set_continuous_states(inner, x))
     }
 
     fn get_continuous_states(&mut self, x: &mut [f64]) -> Status {
-        self.within(5, |inner| inner.get_continuous_states(x))
+        self.within(5, |inner| Model::get_continuous_states(inner, x))
     }
 
     fn get_derivatives(&mut self, derivatives: &mut [f64]) -> Status {
-        let status = self.within(6, |inner| inner.get_derivatives(derivatives));
+        let status = self.within(6, |inner| Model::get_derivatives(inner, derivatives));
         self.look(6, derivatives);
         status
     }
 
     fn get_event_indicators(&mut self, indicators: &mut [f64]) -> Status {
-        let status = self.within(7, |inner| inner.get_event_indicators(indicators));
+        let status = self.within(7, |inner| Model::get_event_indicators(inner, indicators));
         self.look(7, indicators);
         status
     }
 
     fn get_nominals(&mut self, nominals: &mut [f64]) -> Status {
-        self.within(8, |inner| inner.get_nominals(nominals))
+        self.within(8, |inner| Model::get_nominals(inner, nominals))
     }
 
     fn directional_derivative(
@@ -135,7 +135,8 @@ impl Model for Watched {
         seed: &[f64],
         result: &mut [f64],
     ) -> Status {
-        let status = self.within(9, |inner| inner.directional_derivative(unknowns, knowns, seed, result));
+        let status =
+            self.within(9, |inner| Model::directional_derivative(inner, unknowns, knowns, seed, result));
         self.look(9, result);
         status
     }

@@ -3,7 +3,7 @@
 use super::Integrator;
 use super::event::Budget;
 use crate::fault::Fault;
-use crate::model::Model;
+use crate::model::{Call, Model};
 
 /// How a communication step is cut.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,7 +82,7 @@ impl<M: Model> Integrator<M> {
         self.live.evaluations += 1;
         self.work.evaluated_here = true;
         let Integrator { model, live, work, .. } = self;
-        super::usable("fmi2GetDerivatives", model.get_derivatives(&mut work.f), live.time)
+        super::usable(Call::GetDerivatives, model.get_derivatives(&mut work.f), live.time)
     }
 
     /// One internal step of length `h` to the grid point `end`, cut at events.
@@ -116,7 +116,7 @@ impl<M: Model> Integrator<M> {
                 // The model must see a time that is not before its event, not even by an ulp.
                 let at = self.live.next_event.max(stop);
                 self.work.model_time = f64::NAN;
-                self.call("fmi2SetTime", |model| model.set_time(at))?;
+                self.call(Call::SetTime, |model| model.set_time(at))?;
                 self.live.time = stop;
                 self.event(&mut budget)?;
             }
@@ -142,7 +142,7 @@ impl<M: Model> Integrator<M> {
         }
         let time = self.live.time;
         let (status, info) = self.model.completed_integrator_step();
-        super::usable("fmi2CompletedIntegratorStep", status, time)?;
+        super::usable(Call::CompletedStep, status, time)?;
         if info.terminate { Err(Fault::Terminated { time }) } else { Ok(info.enter_event_mode) }
     }
 }

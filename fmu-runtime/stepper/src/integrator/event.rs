@@ -10,7 +10,7 @@
 use super::Integrator;
 use super::step::Renewal;
 use crate::fault::Fault;
-use crate::model::{EventInfo, Model};
+use crate::model::{Call, EventInfo, Model};
 
 /// Where an indicator is smooth, events are located to this part of the step, or to 2^-bisections if that is less.
 const SMOOTH: f64 = 1.0 / 65536.0;
@@ -168,14 +168,14 @@ impl<M: Model> Integrator<M> {
             return Ok(());
         }
         self.live.evaluations += 1;
-        super::usable("fmi2GetDerivatives", self.model.get_derivatives(&mut self.work.f), end)?;
+        super::usable(Call::GetDerivatives, self.model.get_derivatives(&mut self.work.f), end)?;
         self.work.end_known = true;
         Ok(())
     }
 
     fn read_indicators(&mut self, time: f64) -> Result<(), Fault> {
         let status = self.model.get_event_indicators(&mut self.work.z_new);
-        super::usable("fmi2GetEventIndicators", status, time)?;
+        super::usable(Call::GetIndicators, status, time)?;
         let sound = self.work.z_new.iter().fold(true, |sound, z| sound & !z.is_nan());
         if sound {
             return Ok(());
@@ -192,7 +192,7 @@ impl<M: Model> Integrator<M> {
         }
         budget.0 -= 1;
         if !self.live.in_event_mode {
-            self.call("fmi2EnterEventMode", |model| model.enter_event_mode())?;
+            self.call(Call::EnterEventMode, |model| model.enter_event_mode())?;
             self.live.in_event_mode = true;
         }
         self.settle(false)
@@ -213,7 +213,7 @@ impl<M: Model> Integrator<M> {
         let mut info = EventInfo::default();
         let mut iterations = 0;
         loop {
-            self.call("fmi2NewDiscreteStates", |model| {
+            self.call(Call::NewDiscreteStates, |model| {
                 let (status, said) = model.new_discrete_states();
                 info = said;
                 status
@@ -231,7 +231,7 @@ impl<M: Model> Integrator<M> {
                 return Err(Fault::EventIteration { limit, time: self.live.time });
             }
         }
-        self.call("fmi2EnterContinuousTimeMode", |model| model.enter_continuous_time_mode())?;
+        self.call(Call::EnterContinuousTimeMode, |model| model.enter_continuous_time_mode())?;
         self.live.in_event_mode = false;
         if info.next_event_time.is_some_and(f64::is_nan) {
             return Err(Fault::EventTime { time: self.live.time });
@@ -241,7 +241,7 @@ impl<M: Model> Integrator<M> {
             if states_changed {
                 // Into a buffer first: if one is no number, the last good state is kept.
                 let status = model.get_continuous_states(&mut work.x_new);
-                super::usable("fmi2GetContinuousStates", status, live.time)?;
+                super::usable(Call::GetStates, status, live.time)?;
                 if let Some(state) = work.x_new.iter().position(|x| !x.is_finite()) {
                     let (value, time) = (work.x_new[state], live.time);
                     return Err(Fault::State { state: state as u32, value, time });

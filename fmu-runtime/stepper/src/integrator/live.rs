@@ -40,16 +40,16 @@ pub struct Live {
     pub(crate) next_colour: usize,
     pub(crate) next_event: f64,
     /// Every entry of the Jacobian must be found anew.
-    pub setup_needed: bool,
+    pub(crate) setup_needed: bool,
     /// An event that the last internal step had no room for.
     pub(crate) event_put_off: bool,
     /// An indicator is still where its event found it: the model is asked again at the end of each step until that changes nothing.
     pub(crate) armed: bool,
     /// The model is in Event Mode because a discrete input or a parameter was set.
-    pub in_event_mode: bool,
+    pub(crate) in_event_mode: bool,
     /// A continuous input was set: an event indicator may have changed its sign.
-    pub inputs_changed: bool,
-    pub extrapolation: Extrapolation,
+    pub(crate) inputs_changed: bool,
+    pub(crate) extrapolation: Extrapolation,
     pub steps: u64,
     pub events: u64,
     /// Internal steps that ended with an event put off to the next.
@@ -67,7 +67,7 @@ pub struct Live {
 
 /// Inputs with a slope: u(t) = value + slope (t - origin). Empty when the importer gives no derivatives.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Extrapolation {
+pub(crate) struct Extrapolation {
     pub origin: f64,
     pub references: Vec<u32>,
     pub values: Vec<f64>,

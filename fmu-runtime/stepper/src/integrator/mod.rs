@@ -9,6 +9,7 @@
 //! | `amplification` | whether the plan's matrix holds with the importer's parameters |
 //! | `watch` | what a step misses because of its matrix A, and the step done again |
 //! | `event` | state, time and step events, located by stepping again |
+//! | `host` | what the host does between steps: values, slopes of inputs, Event Mode |
 //! | `time_slope` | what time alone changes in f, for the watch |
 //! | `slopes` | derivatives of outputs |
 //! | `remark` | what the importer is told though the step was taken |
@@ -21,6 +22,7 @@
 mod advance;
 mod amplification;
 mod event;
+mod host;
 mod live;
 mod remark;
 mod slopes;
@@ -34,7 +36,7 @@ mod watch;
 use crate::fault::Fault;
 use crate::jacobian::Which;
 use crate::method::Tableau;
-use crate::model::Model;
+use crate::model::{Call, Model};
 use crate::plan::{Plan, Policy};
 use crate::status::Status;
 
@@ -54,8 +56,8 @@ pub struct Integrator<M> {
     pub(crate) solvers: Vec<Solver>,
     end_of_step: Option<EndOfStep>,
     pub(crate) work: Workspace,
-    /// Rehearsal: runs the step's code once so that it is in the cache. It must not change the model: events are not handled and
-    /// `fmi2CompletedIntegratorStep` is not called.
+    /// Rehearsal: runs the step's code once so that it is in the cache. It must not change the model: events are
+    /// not handled and completed steps are not told.
     pub(crate) rehearsing: bool,
     made: remark::Made,
 }
@@ -296,8 +298,14 @@ impl<M: Model> Integrator<M> {
         Ok(())
     }
 
+    /// Go on from a saved state; the model was put back by its host.
+    pub fn resume(&mut self, live: Live) -> Result<(), Fault> {
+        self.live = live;
+        self.follow_live()
+    }
+
     /// After `live` was replaced by a saved one: the factors follow from it.
-    pub fn follow_live(&mut self) -> Result<(), Fault> {
+    fn follow_live(&mut self) -> Result<(), Fault> {
         self.unplace();
         match self.live.factored_for {
             0.0 => Ok(()),
@@ -306,11 +314,7 @@ impl<M: Model> Integrator<M> {
     }
 
     /// Call the model and turn an unusable status into a fault.
-    pub(crate) fn call(
-        &mut self,
-        call: &'static str,
-        function: impl FnOnce(&mut M) -> Status,
-    ) -> Result<(), Fault> {
+    pub(crate) fn call(&mut self, call: Call, function: impl FnOnce(&mut M) -> Status) -> Result<(), Fault> {
         let time = self.live.time;
         usable(call, function(&mut self.model), time)
     }
@@ -346,6 +350,6 @@ impl<M: Model> Integrator<M> {
 
 /// A status that is not usable as a fault.
 #[inline]
-pub(crate) fn usable(call: &'static str, status: Status, time: f64) -> Result<(), Fault> {
+pub(crate) fn usable(call: Call, status: Status, time: f64) -> Result<(), Fault> {
     if status.is_usable() { Ok(()) } else { Err(Fault::Model { call, status, time }) }
 }

@@ -2,7 +2,7 @@
 
 use super::{Integrator, usable};
 use crate::fault::Fault;
-use crate::model::Model;
+use crate::model::{Call, Model};
 
 /// Part of the step over which an output is compared.
 const PART: f64 = 1e-3;
@@ -16,17 +16,17 @@ impl<M: Model> Integrator<M> {
         }
         let time = self.live.time;
         let mut here = vec![0.0; values.len()];
-        self.call("fmi2GetReal", |model| model.get_real(references, &mut here))?;
+        self.call(Call::GetReal, |model| model.get_real(references, &mut here))?;
         let (inputs, slopes) = self.live.extrapolation.past();
         let (inputs, slopes) = (inputs.to_vec(), slopes.to_vec());
         let mut held = vec![0.0; inputs.len()];
         if !inputs.is_empty() {
-            self.call("fmi2GetReal", |model| model.get_real(&inputs, &mut held))?;
+            self.call(Call::GetReal, |model| model.get_real(&inputs, &mut held))?;
         }
         let moved = self.compare(references, values, &here, (&inputs, &held, &slopes));
         let put_back = match inputs.is_empty() {
             true => Ok(()),
-            false => self.call("fmi2SetReal", |model| model.set_inputs(&inputs, &held)),
+            false => self.call(Call::SetInputs, |model| model.set_inputs(&inputs, &held)),
         };
         self.restore();
         moved.and(put_back).map_err(|fault| match fault {
@@ -52,23 +52,23 @@ impl<M: Model> Integrator<M> {
                 *x_new = x - PART * d;
             }
         } else if !live.x.is_empty() {
-            usable("fmi2GetDerivatives", model.get_derivatives(&mut work.f), time)?;
+            usable(Call::GetDerivatives, model.get_derivatives(&mut work.f), time)?;
             for ((x_new, x), f) in work.x_new.iter_mut().zip(&live.x).zip(&work.f) {
                 *x_new = x + span * f;
             }
         }
-        usable("fmi2SetTime", model.set_time(time + span), time)?;
+        usable(Call::SetTime, model.set_time(time + span), time)?;
         if !inputs.is_empty() {
             let there: Vec<f64> = held.iter().zip(slopes).map(|(u, slope)| u + span * slope).collect();
-            usable("fmi2SetReal", model.set_inputs(inputs, &there), time)?;
+            usable(Call::SetInputs, model.set_inputs(inputs, &there), time)?;
         }
         if !live.x.is_empty() {
-            usable("fmi2SetContinuousStates", model.set_continuous_states(&work.x_new), time)?;
+            usable(Call::SetStates, model.set_continuous_states(&work.x_new), time)?;
             if plan.model.outputs_need_evaluation {
-                usable("fmi2GetDerivatives", model.get_derivatives(&mut work.f), time)?;
+                usable(Call::GetDerivatives, model.get_derivatives(&mut work.f), time)?;
             }
         }
-        usable("fmi2GetReal", model.get_real(references, values), time)?;
+        usable(Call::GetReal, model.get_real(references, values), time)?;
         for (value, here) in values.iter_mut().zip(here) {
             *value = (*value - *here) / span;
         }

@@ -8,7 +8,7 @@ use super::{Integrator, usable};
 use crate::fault::Fault;
 use crate::jacobian::Which;
 use crate::method::WatchPoint;
-use crate::model::Model;
+use crate::model::{Call, Model};
 use crate::plan::Policy;
 use crate::status::Status;
 
@@ -93,7 +93,7 @@ impl<M: Model> Integrator<M> {
     fn hand_over(&mut self, end: f64) -> Result<(), Fault> {
         let Integrator { model, work, .. } = self;
         work.placed = false;
-        usable("fmi2SetContinuousStates", model.set_continuous_states(&work.x_new), end)
+        usable(Call::SetStates, model.set_continuous_states(&work.x_new), end)
     }
 
     /// The step is one of higher order whose embedded estimate is beyond the limit: after a jump of the inputs, say.
@@ -109,7 +109,7 @@ impl<M: Model> Integrator<M> {
         if status == Status::Discard {
             return Ok(false);
         }
-        usable("fmi2GetDerivatives", status, end)?;
+        usable(Call::GetDerivatives, status, end)?;
         Ok(work.e.iter().fold(true, |sound, f| sound & f.is_finite()))
     }
 
@@ -139,10 +139,10 @@ impl<M: Model> Integrator<M> {
             return Ok(());
         }
         work.model_time = f64::NAN;
-        usable("fmi2SetTime", model.set_time(time), time)?;
+        usable(Call::SetTime, model.set_time(time), time)?;
         if !live.extrapolation.is_empty() {
             let (references, values) = live.extrapolation.at(time);
-            usable("fmi2SetReal", model.set_inputs(references, values), time)?;
+            usable(Call::SetInputs, model.set_inputs(references, values), time)?;
         }
         work.model_time = time;
         Ok(())
@@ -162,14 +162,14 @@ impl<M: Model> Integrator<M> {
                 work.x_stage.iter_mut().zip(k).for_each(|(x, k)| *x += a * k);
             }
             work.placed = false;
-            usable("fmi2SetContinuousStates", model.set_continuous_states(&work.x_stage), end)?;
+            usable(Call::SetStates, model.set_continuous_states(&work.x_stage), end)?;
         } else if !work.placed {
-            usable("fmi2SetContinuousStates", model.set_continuous_states(&live.x), end)?;
+            usable(Call::SetStates, model.set_continuous_states(&live.x), end)?;
             work.placed = true;
         }
         let f = if stage == 0 { &mut work.f_start } else { &mut work.f };
         live.evaluations += 1;
-        usable("fmi2GetDerivatives", model.get_derivatives(f), end)
+        usable(Call::GetDerivatives, model.get_derivatives(f), end)
     }
 
     /// The watch compares the last stage with x at the same time: where that is not the first stage's, f at x follows from the step before or is asked for once more.
@@ -188,12 +188,12 @@ impl<M: Model> Integrator<M> {
         }
         let Integrator { model, live, work, .. } = self;
         if !work.placed {
-            usable("fmi2SetContinuousStates", model.set_continuous_states(&live.x), end)?;
+            usable(Call::SetStates, model.set_continuous_states(&live.x), end)?;
             work.placed = true;
         }
         live.evaluations += 1;
         live.watch_evaluations += 1;
-        usable("fmi2GetDerivatives", model.get_derivatives(&mut work.f_watch), end)
+        usable(Call::GetDerivatives, model.get_derivatives(&mut work.f_watch), end)
     }
 
     /// ∂f/∂t where the first stage is, by a difference.
@@ -207,11 +207,11 @@ impl<M: Model> Integrator<M> {
         self.move_to(ahead)?;
         let Integrator { model, live, work, .. } = self;
         if !work.placed {
-            usable("fmi2SetContinuousStates", model.set_continuous_states(&live.x), ahead)?;
+            usable(Call::SetStates, model.set_continuous_states(&live.x), ahead)?;
             work.placed = true;
         }
         live.evaluations += 1;
-        usable("fmi2GetDerivatives", model.get_derivatives(&mut work.f_time), ahead)?;
+        usable(Call::GetDerivatives, model.get_derivatives(&mut work.f_time), ahead)?;
         for (slope, f) in work.f_time.iter_mut().zip(&work.f_start) {
             *slope = (*slope - f) / (ahead - here);
         }
@@ -241,7 +241,7 @@ impl<M: Model> Integrator<M> {
             work.placed = false;
         } else if !work.placed {
             // Directional derivatives are those of where the model stands, and a step that was tried before has moved it.
-            usable("fmi2SetContinuousStates", model.set_continuous_states(&live.x), time)?;
+            usable(Call::SetStates, model.set_continuous_states(&live.x), time)?;
             work.placed = true;
         }
         live.evaluations += solver.differentiator.evaluations(which);

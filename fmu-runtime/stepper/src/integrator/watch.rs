@@ -32,7 +32,7 @@ use super::step::{Renewal, bad_derivative};
 use super::{Integrator, Workspace, usable};
 use crate::fault::Fault;
 use crate::method::WatchPoint;
-use crate::model::Model;
+use crate::model::{Call, Model};
 use crate::plan::Watch;
 use crate::status::Status;
 
@@ -73,7 +73,7 @@ impl<M: Model> Integrator<M> {
         match self.live.plan_defect.is_finite() {
             true => Ok(()),
             false => Err(bad_derivative(&self.work.f, end).unwrap_or(Fault::Model {
-                call: "fmi2GetDerivatives",
+                call: Call::GetDerivatives,
                 status: Status::Discard,
                 time: end,
             })),
@@ -113,7 +113,7 @@ impl<M: Model> Integrator<M> {
                     work.f.fill(f64::NAN);
                     return Ok(f64::INFINITY);
                 }
-                usable("fmi2GetDerivatives", status, end)?;
+                usable(Call::GetDerivatives, status, end)?;
                 work.end_known = true;
                 for ((e, f), d) in work.e.iter_mut().zip(&work.f).zip(&work.d) {
                     *e = h * f - d;

@@ -1,0 +1,135 @@
+//! What the importer is told of faults and remarks: the stepper's values in FMI's words.
+
+use crate::fault::Fault;
+use crate::integrator::Remark;
+use crate::model::Call;
+use crate::plan::Plan;
+use crate::status::Status;
+use std::fmt;
+
+/// The status that the importer gets.
+pub fn status(fault: Fault) -> Status {
+    match fault {
+        Fault::Model { status: stepper::status::Status::Fatal, .. } => Status::Fatal,
+        Fault::Terminated { .. } => Status::Discard,
+        _ => Status::Error,
+    }
+}
+
+/// The message, with the names that the plan knows.
+pub fn explain_fault(fault: Fault, plan: &Plan) -> impl fmt::Display + '_ {
+    ExplainedFault { fault, plan }
+}
+
+/// The message, with the names that the plan knows.
+pub fn explain_remark(remark: Remark, plan: &Plan) -> impl fmt::Display + '_ {
+    ExplainedRemark { remark, plan }
+}
+
+/// The function of FMI 2.0 behind a call of the model.
+fn function(call: Call) -> &'static str {
+    match call {
+        Call::SetTime => "fmi2SetTime",
+        Call::SetInputs => "fmi2SetReal",
+        Call::GetReal => "fmi2GetReal",
+        Call::SetStates => "fmi2SetContinuousStates",
+        Call::GetStates => "fmi2GetContinuousStates",
+        Call::GetDerivatives => "fmi2GetDerivatives",
+        Call::GetIndicators => "fmi2GetEventIndicators",
+        Call::DirectionalDerivative => "fmi2GetDirectionalDerivative",
+        Call::EnterEventMode => "fmi2EnterEventMode",
+        Call::NewDiscreteStates => "fmi2NewDiscreteStates",
+        Call::EnterContinuousTimeMode => "fmi2EnterContinuousTimeMode",
+        Call::CompletedStep => "fmi2CompletedIntegratorStep",
+    }
+}
+
+/// FMI's status for the stepper's.
+fn status_of(status: stepper::status::Status) -> Status {
+    match status {
+        stepper::status::Status::Ok => Status::Ok,
+        stepper::status::Status::Discard => Status::Discard,
+        stepper::status::Status::Error => Status::Error,
+        stepper::status::Status::Fatal => Status::Fatal,
+    }
+}
+
+struct ExplainedFault<'a> {
+    fault: Fault,
+    plan: &'a Plan,
+}
+
+impl fmt::Display for ExplainedFault<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |state: u32| self.plan.states.names.get(state as usize).map_or("?", |name| name.as_str());
+        match self.fault {
+            Fault::Model { call, status, time } => {
+                let (call, status) = (function(call), status_of(status).name());
+                write!(f, "the model's {call} returned {status} at t = {time}")
+            }
+            Fault::Derivative { state, value, time } => write!(
+                f,
+                "the derivative of {} is {value} at t = {time}; the last good state is kept",
+                name(state)
+            ),
+            Fault::State { state, value, time } => {
+                write!(f, "the event at t = {time} made {} {value}; the last good state is kept", name(state))
+            }
+            Fault::Indicator { indicator, time } => write!(
+                f,
+                "event indicator {} is not a number at t = {time}; the last good state is kept",
+                indicator + 1
+            ),
+            Fault::EventTime { time } => write!(
+                f,
+                "after the event at t = {time} the model asks for the next one at a time that is not a number; the last good state is kept"
+            ),
+            Fault::Diverged { state, value, time } => write!(
+                f,
+                "{} diverged to {value:e} at t = {time}; the last good state is kept. \
+                 Build it again with inputs and parameters like these (--inputs, --set), or with a shorter --step",
+                name(state)
+            ),
+            Fault::Pivot { state, time } => write!(
+                f,
+                "the step's equations are singular at {} at t = {time}; the last good state is kept. \
+                 Another step (fmu-build --step) may help",
+                name(state)
+            ),
+            Fault::EventIteration { limit, time } => {
+                write!(f, "the event at t = {time} did not settle within {limit} iterations")
+            }
+            Fault::Terminated { time } => write!(f, "the model ended the simulation at t = {time}"),
+        }
+    }
+}
+
+struct ExplainedRemark<'a> {
+    remark: Remark,
+    plan: &'a Plan,
+}
+
+impl fmt::Display for ExplainedRemark<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.remark {
+            Remark::Fallback => write!(
+                f,
+                "with these parameters, inputs and start values the plan's partly implicit step is not stable: every step is taken \
+                 fully implicit instead. Build the FMU with such values (--set, --inputs) for a plan that fits them"
+            ),
+            Remark::OutsidePlan { state, defect, time } => write!(
+                f,
+                "at t = {time} {} moves in a way that this FMU was not built for (defect {:.2} % of its size): results may be less accurate than \
+                 certified. Build it with inputs and parameters like these (--inputs, --set), or with a shorter --step. \
+                 fmuBuild.stepsOutsidePlan counts such steps",
+                self.plan.states.names.get(state as usize).map_or("a state", String::as_str),
+                100.0 * defect
+            ),
+            Remark::CarriedEvent { time } => write!(
+                f,
+                "more than {} events in one internal step at t = {time}: the rest wait for the next step. fmuBuild.carriedEvents counts such steps",
+                self.plan.events.max_per_step
+            ),
+        }
+    }
+}

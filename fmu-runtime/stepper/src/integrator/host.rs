@@ -1,0 +1,64 @@
+//! What the host does between steps: it sets values, gives inputs slopes, and takes the model to Event Mode.
+
+use super::{Integrator, usable};
+use crate::fault::Fault;
+use crate::model::{Call, Model};
+use crate::status::Status;
+
+impl<M: Model> Integrator<M> {
+    /// The model is in Event Mode because a discrete input or a parameter was set.
+    pub fn is_in_event_mode(&self) -> bool {
+        self.live.in_event_mode
+    }
+
+    /// The host has taken the model to Event Mode; the next step brings it back.
+    pub fn note_event_mode(&mut self) {
+        self.live.in_event_mode = true;
+    }
+
+    /// The host has set continuous inputs, or tunable parameters.
+    pub fn note_values(&mut self, continuous: bool, tunable: bool) {
+        let live = &mut self.live;
+        live.inputs_changed |= continuous;
+        // The first Jacobian was taken with the inputs of the initialisation.
+        live.setup_needed |= tunable || (continuous && live.steps == 0);
+    }
+
+    /// du/dt of an input, for the next communication step.
+    pub fn set_slope(&mut self, reference: u32, slope: f64) {
+        self.live.extrapolation.set(reference, slope);
+    }
+
+    /// Inputs with a slope start from the values that the host set last, which `known` tells; where the model refused
+    /// one, from what it holds.
+    pub fn begin_slopes(&mut self, known: impl Fn(u32) -> Option<f64>) -> Result<(), Fault> {
+        let Integrator { live, model, .. } = self;
+        let extrapolation = &mut live.extrapolation;
+        extrapolation.origin = live.time;
+        for (value, &reference) in extrapolation.values.iter_mut().zip(&extrapolation.references) {
+            let status = match known(reference) {
+                Some(known) => {
+                    *value = known;
+                    Status::Ok
+                }
+                None => model.get_real(&[reference], std::slice::from_mut(value)),
+            };
+            usable(Call::GetReal, status, live.time)?;
+        }
+        Ok(())
+    }
+
+    /// A slope holds for one step; the model is left with the inputs at the step's end, which `keep` is told.
+    pub fn end_slopes(&mut self, mut keep: impl FnMut(u32, f64)) {
+        let extrapolation = &self.live.extrapolation;
+        for (&value, &reference) in extrapolation.current.iter().zip(&extrapolation.references) {
+            keep(reference, value);
+        }
+        self.forget_slopes();
+    }
+
+    /// The communication step that the slopes were for is over.
+    pub fn forget_slopes(&mut self) {
+        self.live.extrapolation.clear();
+    }
+}
