@@ -16,13 +16,14 @@ mod platform;
 use platform::{Format, PLATFORMS, Platform};
 
 /// Package, more arguments for cargo.
-const RUNTIME: (&str, &[&str]) = ("fmu-runtime", &[]);
+const RUNTIME: (&str, &[&str]) = ("fmi2-frontend", &[]);
 const REFERENCES: (&str, &[&str]) = ("reference-fmus", &["--features", "export"]);
 
 fn main() {
     let root = PathBuf::from(env("CARGO_MANIFEST_DIR"));
     let out = PathBuf::from(env("OUT_DIR"));
     for folder in [
+        "fmu-runtime/fmi2-frontend",
         "fmu-runtime/fmi2-types",
         "fmu-runtime/src",
         "fmu-runtime/Cargo.toml",
@@ -65,8 +66,8 @@ fn main() {
         .with_config(config)
         .with_src(root.join("fmu-runtime/fmi2-types/src/status.rs"))
         .with_src(root.join("fmu-runtime/fmi2-types/src/callbacks.rs"))
-        .with_src(root.join("fmu-runtime/src/ffi.rs"))
-        .with_src(root.join("fmu-runtime/src/ffi/states.rs"))
+        .with_src(root.join("fmu-runtime/fmi2-frontend/src/ffi.rs"))
+        .with_src(root.join("fmu-runtime/fmi2-frontend/src/ffi/states.rs"))
         .generate()
         .expect("the C header cannot be generated");
     bindings.write_to_file(&header);

@@ -1,11 +1,10 @@
-//! The library inside every exported FMU: it loads a plan, checks it once, then only executes.
+//! The exported FMU in Rust: it loads a plan, checks it once, then only executes.
 //!
-//! `ffi` (the C interface) calls `instance` (FMI's life cycle), which drives `integrator` (a communication
-//! step), which takes the stages of a `method` with the `jacobian` and its factors (`lu`); all of them follow the `plan` and reach the model
-//! through the trait `model`, which `fmi` implements for an FMI 2.0 library. The builder links the same code to verify a plan before it ships it.
+//! `fmi2-frontend` (the C interface) calls `instance` (FMI's life cycle), which drives the `stepper`'s integrator over
+//! an FMI 2.0 library (`fmi`). The builder links the same code to verify a plan before it ships it; C symbols and the
+//! allocator are the frontend's alone.
 
 pub mod access;
-pub mod ffi;
 pub mod fmi;
 pub mod identity;
 pub mod instance;

@@ -12,11 +12,11 @@ mod own_library;
 mod pointers;
 mod states;
 
-use crate::fmi::{Callbacks, Fmu2, Host, Instantiation, Kind};
-use crate::instance::Instance;
-use crate::platform;
-use crate::resources::{self, INNER, PLAN};
-use crate::status::Status;
+use fmu_runtime::fmi::{Callbacks, Fmu2, Host, Instantiation, Kind};
+use fmu_runtime::instance::Instance;
+use fmu_runtime::platform;
+use fmu_runtime::resources::{self, INNER, PLAN};
+use fmu_runtime::status::Status;
 use own_library::own_resources;
 use pointers::{guard, input, output, text};
 use std::ffi::{CStr, CString, c_char, c_void};

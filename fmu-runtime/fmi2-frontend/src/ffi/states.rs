@@ -2,7 +2,7 @@
 #![allow(unsafe_code, non_snake_case)]
 
 use super::pointers::{guard, input, output};
-use crate::status::Status;
+use fmu_runtime::status::Status;
 use std::ffi::{c_char, c_void};
 use std::ptr;
 

@@ -1,8 +1,8 @@
 //! From C to Rust: pointers become slices and texts, a component becomes an [`Instance`], and no panic goes back.
 #![allow(unsafe_code)]
 
-use crate::instance::Instance;
-use crate::status::Status;
+use fmu_runtime::instance::Instance;
+use fmu_runtime::status::Status;
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;

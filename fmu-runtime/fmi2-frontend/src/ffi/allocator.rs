@@ -1,7 +1,7 @@
 //! Every request of this library for memory, counted, so that steps can be shown to make none.
 #![allow(unsafe_code)]
 
-use crate::memory;
+use fmu_runtime::memory;
 use std::alloc::{GlobalAlloc, Layout, System};
 
 /// The system's allocator, counted.
@@ -35,3 +35,15 @@ unsafe impl GlobalAlloc for Counting {
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
+
+#[cfg(test)]
+mod tests {
+    use fmu_runtime::memory::requests;
+
+    #[test]
+    fn a_box_is_a_request() {
+        let before = requests();
+        let _kept = std::hint::black_box(Box::new(1));
+        assert_eq!(requests(), before + 1);
+    }
+}
