@@ -1,0 +1,60 @@
+"""Models that nobody tuned for (tests/attack): their accurate solution is one, and their FMUs are valid. The rest is `tests/attack/run`."""
+
+import sys
+from pathlib import Path
+
+import fmpy.validation
+import numpy as np
+import pytest
+from conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "tests" / "attack"))
+from describe import tables  # noqa: E402
+from drive import DRIVES, Plan, solve  # noqa: E402
+
+MODELS = tables()
+GIVEN = next(drive for drive in DRIVES if drive.name == "given")
+
+
+def test_there_are_at_least_40_models():
+    assert len(MODELS) >= 40
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_description_is_valid(name, tmp_path):
+    assert fmpy.validation.validate_fmu(str(MODELS[name].fmu(tmp_path))) == []
+
+
+def accurate(name, folder):
+    table = MODELS[name]
+    plan = Plan(table, GIVEN)
+    rows = solve(table.reference(Path(folder)), table, plan, "1e-9")
+    assert not isinstance(rows, str), rows
+    return plan.starts, {v.name: rows[:, i] for i, v in enumerate(table.outputs)}
+
+
+def test_the_reference_solves_a_stiff_equation_with_a_known_answer(tmp_path):
+    """x' = -L (x - sin wt) + w cos wt from x = 0: x = sin wt; y' = x - y: y = (sin wt - w cos wt + w e^-t) / (1 + w^2)."""
+    t, found = accurate("moving_reference", tmp_path)
+    w = 3.0
+    assert np.abs(found["x"] - np.sin(w * t)).max() < 1e-8
+    assert np.abs(found["y"] - (np.sin(w * t) - w * np.cos(w * t) + w * np.exp(-t)) / (1 + w * w)).max() < 1e-8
+
+
+def test_the_reference_locates_events_with_a_known_answer(tmp_path):
+    """The boiler's pressure rises by 1e5 a second from 8e5 and pops the valve at t = 2. From then on lift = 1 - e^-s/tau and
+    p' = 1e5 - lift p: at the end of the step that contains 2 + 5 tau the accurate value by a fine Runge-Kutta of the two equations."""
+    t, found = accurate("safety_valve", tmp_path)
+    assert np.abs(found["p"] - (8e5 + 1e5 * t))[t <= 2.0].max() < 1e-3
+    assert not found["popped"][t < 1.999].any() and found["popped"][t > 2.001][:3].all()
+    k = int(np.searchsorted(t, 2.05))
+    n, tau = 20000, 0.01
+    s, h, p = 0.0, (t[k] - 2.0) / 20000, 1e6
+    rate = lambda s, p: 1e5 - (1.0 - np.exp(-s / tau)) * p
+    for _ in range(n):
+        a = rate(s, p)
+        b = rate(s + h / 2, p + h / 2 * a)
+        c = rate(s + h / 2, p + h / 2 * b)
+        p += h / 6 * (a + 2 * b + 2 * c + rate(s + h, p + h * c))
+        s += h
+    assert abs(found["p"][k] - p) < 1e-7 * p
