@@ -7,7 +7,7 @@
 use super::{Integrator, usable};
 use crate::fault::Fault;
 use crate::jacobian::Which;
-use crate::method::WatchPoint;
+use crate::method::{Tableau, WatchPoint};
 use crate::model::{Call, Model};
 use crate::plan::Policy;
 use crate::status::Status;
@@ -282,7 +282,8 @@ impl<M: Model> Integrator<M> {
     }
 
     /// d = Σ b k, drawn towards the step of lower order where the embedded estimate is beyond the limit: by 1/ρ², ρ the estimate over the
-    /// limit. Second order overshoots where first order cannot; the share of it that is taken vanishes there, without a switch.
+    /// limit. Second order overshoots where first order cannot; the share of it that is taken vanishes there. Where the two
+    /// point opposite ways no share is taken at all: see `opposition`.
     fn combine(&mut self, h: f64, time_invariant: bool) {
         if let [k] = &mut self.work.k[..] {
             std::mem::swap(k, &mut self.work.d);
@@ -299,11 +300,21 @@ impl<M: Model> Integrator<M> {
         if work.has_spare_stage && (work.euler_only || work.high < 1.0) {
             self.solve_stage(0, h, time_invariant);
         }
-        let Integrator { work, tableau, .. } = self;
+        let Integrator { plan, work, tableau, .. } = self;
         if work.euler_only {
             work.d.copy_from_slice(&work.k[0]);
             work.estimate = f64::MAX;
             return;
+        }
+        if work.high < 1.0 && tableau.is_limited() {
+            let opposition = opposition(tableau, &work.k, &work.inverse_sizes, plan.step.limit);
+            if opposition != Opposition::None {
+                work.high = 0.0;
+            }
+            if opposition == Opposition::LowToEuler {
+                work.d.copy_from_slice(&work.k[0]);
+                return;
+            }
         }
         weighted_sum(&mut work.d, |stage| tableau.weight(stage, work.high), &work.k);
     }
@@ -327,6 +338,38 @@ impl<M: Model> Integrator<M> {
         live.time = time;
         self.return_solver();
     }
+}
+
+/// Steps of different orders that point opposite ways in some state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Opposition {
+    None,
+    /// The step of higher order opposes that of lower order.
+    HighToLow,
+    /// The step of lower order opposes the first stage, or is next to nothing beside it.
+    LowToEuler,
+}
+
+/// A step of lower order that is a smaller part than this of the first stage counts as none.
+const CRAWL: f64 = 1.0 / 64.0;
+
+/// Where two steps point opposite ways, a blend of them vanishes for some share though f does not: a false equilibrium, at which a
+/// simulation would stand for ever. No blend that is continuous in x avoids it, since it would have to pass through zero. So the lower
+/// order is taken alone. The two half steps of `lie2` can return to where they began as well; then the first stage is taken, which vanishes
+/// only where f does. States in which the two differ by less than the limit do not count: there second order may turn round a step earlier.
+fn opposition(tableau: &Tableau, k: &[Vec<f64>], inverse_sizes: &[f64], limit: f64) -> Opposition {
+    let mut found = Opposition::None;
+    for (state, (euler, inverse)) in k[0].iter().zip(inverse_sizes).enumerate() {
+        let sum = |weights: &[f64]| weights.iter().zip(k).map(|(b, k)| b * k[state]).sum::<f64>();
+        let (low, high) = (sum(&tableau.low_weights), sum(&tableau.weights));
+        if low * euler < CRAWL * euler * euler && (euler - low).abs() * inverse > limit {
+            return Opposition::LowToEuler;
+        }
+        if high * low < 0.0 && (high - low).abs() * inverse > limit {
+            found = Opposition::HighToLow;
+        }
+    }
+    found
 }
 
 /// Σ w k, over the stages that have a share.

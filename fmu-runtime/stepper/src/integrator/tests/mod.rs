@@ -9,6 +9,7 @@ mod contact;
 mod details;
 mod events;
 mod hybrid;
+mod limiter;
 mod model;
 mod outputs;
 mod timing;
