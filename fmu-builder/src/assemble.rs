@@ -10,7 +10,8 @@ use fmu_runtime::plan::{Elimination, Events, Fallback, Jacobian, Method, Model, 
 const EVENTS_PER_STEP: u32 = 8;
 /// Calls of `fmi2NewDiscreteStates` in one event.
 pub const EVENT_ITERATIONS: u32 = 100;
-/// Where the limiter of methods of higher order begins, in parts of a state's size.
+/// Where the limiter of methods of higher order begins, in parts of a state's size. It does not follow the tolerance: it is there against overshooting,
+/// and drawn to first order a smooth run is less accurate. With a limit of 1e-4 the reference models err 1.2 to 5 times as much as with this one.
 const LIMIT: f64 = 1e-2;
 
 /// How time is cut.

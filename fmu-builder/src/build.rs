@@ -21,8 +21,9 @@ use std::collections::BTreeSet;
 const STEPS: u64 = 200_000;
 /// Numbers that a trajectory may have.
 const VALUES: u64 = 400_000;
-/// Of the accurate solution, relative.
+/// Of the accurate solution, relative, unless the tolerance asks for more; and what it can be computed to.
 const ACCURACY: f64 = 1e-6;
+const FINEST: f64 = 1e-9;
 const SAMPLES: usize = 24;
 /// How often a chosen step is shortened until the tolerance is met.
 const REFINEMENTS: usize = 6;
@@ -93,7 +94,7 @@ fn attempt(
         declared: source.declared(),
         grid: grid.points(first),
         samples: SAMPLES,
-        tolerance: ACCURACY,
+        tolerance: accuracy(options.tolerance),
         patience: 0.5 * lab.limit(),
         missing_starts: source.missing_starts(),
         time_declared: source.time_declared(),
@@ -137,6 +138,14 @@ fn attempt(
         doubt_reference(&mut decision, &study, &runs[0], lab);
     }
     let mut warnings = Vec::new();
+    if options.tolerance < 10.0 * study.tolerance {
+        warnings.push(format!(
+            "a tolerance of {:e} cannot be shown to be kept: the accurate solution itself is computed to {:e} only. Ask for {:e} or more",
+            options.tolerance,
+            study.tolerance,
+            10.0 * study.tolerance
+        ));
+    }
     if !scenarios.unmoved.is_empty() {
         warnings.push(format!(
             "nothing moved these inputs, so that nothing is known of them: {}; give signals with --inputs or ranges with \
@@ -157,7 +166,7 @@ fn attempt(
 /// part show that nobody can follow this run to its end: the model is chaotic, or nearly so.
 fn doubt_reference(decision: &mut Decision, study: &Study, run: &ReferenceRun, lab: &Lab) {
     let finer = Study {
-        tolerance: 0.01 * ACCURACY,
+        tolerance: 0.01 * study.tolerance,
         samples: 0,
         missing_starts: Vec::new(),
         thorough: false,
@@ -180,6 +189,11 @@ fn doubt_reference(decision: &mut Decision, study: &Study, run: &ReferenceRun, l
             ),
         );
     }
+}
+
+/// What the accurate solution must be computed to, so that its own error is no part of the tolerance.
+fn accuracy(tolerance: f64) -> f64 {
+    ACCURACY.min(0.01 * tolerance).max(FINEST)
 }
 
 /// Add another run. What the FMU declares constant, and what every run finds so for itself, is constant between parameter changes even if

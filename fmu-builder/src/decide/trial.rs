@@ -43,10 +43,11 @@ const FRESH_FACTOR: f64 = 2.0;
 const PATIENCE: f64 = 20.0;
 /// Seconds of a step beside its evaluations.
 const STEP: f64 = 5e-7;
-/// The watch speaks above this part of a state's size, unless the tolerance is tighter.
+/// The watch speaks above this part of a state's size at most, and above this share of the tolerance where that is tighter.
 const THRESHOLD: f64 = 3e-3;
-/// Where its threshold may lie.
-const THRESHOLDS: [f64; 2] = [1e-3, 1e-1];
+const SHARE_OF_TOLERANCE: f64 = 0.3;
+/// Where its threshold may lie: differences are good to sqrt(eps).
+const THRESHOLDS: [f64; 2] = [1e-7, 1e-1];
 /// A step is outside the plan where the watch finds this many times more than a fresh Jacobian leaves in 99 of 100 steps.
 const ABOVE_FRESH: f64 = 2.0;
 
@@ -125,7 +126,7 @@ impl<'a> Judge<'a> {
         lab: &'a Lab,
     ) -> Judge<'a> {
         let (tried, fresh, warnings) = (Vec::new(), vec![None; runs.len()], Vec::new());
-        let threshold = THRESHOLD.min(options.tolerance).clamp(THRESHOLDS[0], THRESHOLDS[1]);
+        let threshold = speaks_above(options.tolerance);
         let outside = threshold;
         Judge { problem, options, lab, runs, spent: 0.0, tried, fresh, threshold, outside, warnings }
     }
@@ -138,7 +139,7 @@ impl<'a> Judge<'a> {
         let mut plan = draft.plan(self.problem, Method::Lie, policy, Some(silent), None);
         if self.seconds(&plan, &draft.cost(&plan, Shares::default())) > PATIENCE {
             // Hundreds of colours in every step would take minutes: then a Jacobian that is renewed where it matters stands for a fresh one.
-            let strict = Watch { threshold: THRESHOLDS[0], ..silent };
+            let strict = Watch { threshold: self.threshold / 3.0, ..silent };
             plan = draft.plan(self.problem, Method::Lie, Policy::Watched, Some(strict), None);
         }
         let mut left: f64 = 0.0;
@@ -422,6 +423,11 @@ impl<'a> Judge<'a> {
     }
 }
 
+/// The watch's threshold for a tolerance.
+fn speaks_above(tolerance: f64) -> f64 {
+    THRESHOLD.min(SHARE_OF_TOLERANCE * tolerance).clamp(THRESHOLDS[0], THRESHOLDS[1])
+}
+
 /// Where a threshold may lie, to a digit and a half: it is no measurement.
 fn threshold(value: f64) -> f64 {
     let value = value.clamp(THRESHOLDS[0], THRESHOLDS[1]);
@@ -463,5 +469,22 @@ pub fn policy_name(policy: Policy) -> String {
         Policy::Rolling { per_step } => format!("rolling {per_step}"),
         Policy::Frozen => "frozen".into(),
         Policy::Watched => "watched".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the watch lets pass is a part of the tolerance, whatever that is; above 1 % it stays where it is.
+    #[test]
+    fn the_watch_follows_the_tolerance() {
+        for tolerance in [1e-6, 1e-5, 1e-4, 1e-3, 5e-3] {
+            assert!(speaks_above(tolerance) <= 0.31 * tolerance, "{tolerance}");
+        }
+        for tolerance in [0.01, 0.05, 0.5] {
+            assert_eq!(speaks_above(tolerance), THRESHOLD, "{tolerance}");
+        }
+        assert!(threshold(3e-5) >= 3e-5 && threshold(3e-5) < 4e-5);
     }
 }

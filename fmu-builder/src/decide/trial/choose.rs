@@ -208,18 +208,24 @@ impl Judge<'_> {
 /// How the message that the tolerance is missed begins.
 pub const MISSED: &str = "the error against the accurate solution is";
 
+/// A step that would have to be so many times shorter is no advice.
+const NO_ADVICE: f64 = 1e4;
+
 /// What would help: the error shrinks with h to the power of the method's order; that of jumps which come late by a part of a step, with the
 /// square root of h.
 fn missed(problem: &Problem, options: &Options, plan: &Plan, error: f64, late: bool) -> String {
     let order = if late { 0.5 } else { f64::from(plan.step.method.tableau().order) };
     let shorter = problem.h * (options.tolerance / error).powf(1.0 / order) * 0.9;
     let why = if late { ", most of it jumps that come a step early or late" } else { "" };
+    let advice = if shorter * NO_ADVICE < problem.h {
+        "no step that could be taken reaches it. Ask for a larger --tolerance".to_string()
+    } else {
+        format!("a step of about {} would do (--step or --substeps)", format_duration(round_down(shorter)))
+    };
     format!(
-        "{MISSED} {:.3} %, more than the tolerance of {:.3} %{why}; a step of about \
-         {} would do (--step or --substeps)",
+        "{MISSED} {:.3} %, more than the tolerance of {:.3} %{why}; {advice}",
         100.0 * error,
         100.0 * options.tolerance,
-        format_duration(round_down(shorter))
     )
 }
 
