@@ -44,7 +44,7 @@ pub fn decide_with_substeps(
         };
         // What cannot be had with shorter steps is no reason to refuse what can be had with longer ones.
         let Ok(finer) = decide(interface, finer, studied, runs, options, lab) else { break };
-        if worst(&finer) <= GAIN * worst(&best) {
+        if gains(&best, &finer, options.tolerance) {
             best = finer;
         }
     }
@@ -62,6 +62,17 @@ fn is_free(options: &Options) -> bool {
         && options.fast.is_empty()
         && options.slow.is_empty()
         && !options.force
+}
+
+/// More steps inside are worth it. The given runs come first: a plan that misses them was not run on the invented ones, so that its largest error is not
+/// comparable with that of a plan that was.
+fn gains(best: &Decision, finer: &Decision, tolerance: f64) -> bool {
+    let given = |decision: &Decision| decision.error.unwrap_or(0.0);
+    match (given(best) <= tolerance, given(finer) <= tolerance) {
+        (true, true) => worst(finer) <= GAIN * worst(best),
+        (false, false) => given(finer) <= GAIN * given(best),
+        (_, finer_holds) => finer_holds,
+    }
 }
 
 /// The largest error on any run.
