@@ -109,6 +109,19 @@ struct ExplainedRemark<'a> {
     plan: &'a Plan,
 }
 
+/// A share in per cent, without allocation: `0.31 %`, `2.3e7 %`.
+struct Percent(f64);
+
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match 100.0 * self.0 {
+            value if !value.is_finite() => write!(f, "more than 1e300 %"),
+            value if value.abs() >= 1e5 => write!(f, "{value:.1e} %"),
+            value => write!(f, "{value:.2} %"),
+        }
+    }
+}
+
 impl fmt::Display for ExplainedRemark<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.remark {
@@ -119,11 +132,11 @@ impl fmt::Display for ExplainedRemark<'_> {
             ),
             Remark::OutsidePlan { state, defect, time } => write!(
                 f,
-                "at t = {time} {} moves in a way that this FMU was not built for (defect {:.2} % of its size): results may be less accurate than \
+                "at t = {time} {} moves in a way that this FMU was not built for (defect {} of its size): results may be less accurate than \
                  certified. Build it with inputs and parameters like these (--inputs, --set), or with a shorter --step. \
                  fmuBuild.stepsOutsidePlan counts such steps",
                 self.plan.states.names.get(state as usize).map_or("a state", String::as_str),
-                100.0 * defect
+                Percent(defect)
             ),
             Remark::CarriedEvent { time } => write!(
                 f,

@@ -111,8 +111,10 @@ pub(crate) struct Workspace {
     pub end_known: bool,
     /// The model's last evaluation was at `live.time` and `live.x`.
     pub evaluated_here: bool,
-    /// The state that the watch spoke of.
+    /// The state that has the largest defect.
     pub worst_state: u32,
+    /// The last step that was outside the plan: its worst state, its defect and where it ended.
+    pub spoke: (u32, f64, f64),
     /// The embedded estimate of the step that is tried, relative to the states' sizes.
     pub estimate: f64,
 }
@@ -165,6 +167,7 @@ impl<M: Model> Integrator<M> {
             end_known: false,
             evaluated_here: false,
             worst_state: 0,
+            spoke: (0, 0.0, 0.0),
             placed: false,
             model_time: f64::NAN,
             estimate: 0.0,

@@ -29,8 +29,9 @@ impl<M> Integrator<M> {
             return Some(Remark::Fallback);
         }
         if live.outside_plan > 0 && !std::mem::replace(&mut made.outside_plan, true) {
-            let state = self.work.worst_state;
-            return Some(Remark::OutsidePlan { state, defect: live.plan_defect, time });
+            // Of the step that spoke: others may have followed it.
+            let (state, defect, time) = self.work.spoke;
+            return Some(Remark::OutsidePlan { state, defect, time });
         }
         if live.carried_events > 0 && !std::mem::replace(&mut made.carried_event, true) {
             return Some(Remark::CarriedEvent { time });

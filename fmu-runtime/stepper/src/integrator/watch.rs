@@ -67,6 +67,7 @@ impl<M: Model> Integrator<M> {
         }
         if self.live.plan_defect > outside {
             self.live.outside_plan += 1;
+            self.work.spoke = (self.work.worst_state, self.live.plan_defect, end);
             self.live.drift.fill(0.0); // told: what follows is told anew
         }
         // Infinite: the model cannot be evaluated where this step leads.

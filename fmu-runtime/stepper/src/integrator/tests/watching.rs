@@ -2,6 +2,7 @@
 
 use super::model::{Equations, Host, INPUT};
 use super::{Integrator, explicit, plan, run, start};
+use crate::integrator::Remark;
 use crate::plan::{Fallback, Method, Plan, Policy, Watch};
 
 /// x' = -k(x) x with k = 1000 below 1 and rising: a model whose stiffness depends on its state; u drives it.
@@ -247,6 +248,26 @@ fn watched_renews_where_it_must() {
         assert!(average < quiet + 0.4, "{method:?}: {average} evaluations on average");
         assert_eq!(integrator.live.evaluations as usize + 4, integrator.model.evaluations + 1);
     }
+}
+
+/// The remark is of the step that spoke. One communication step of a second: at its beginning the input jumps, and the watch speaks within ten milliseconds; at its end the model
+/// is at rest, and the last internal step misses nothing.
+#[test]
+fn the_remark_is_of_the_step_that_spoke() {
+    let threshold = 1e-2;
+    let mut integrator = start(watched(plan(1, Method::Lie, 1e-3, Policy::Frozen), threshold), Valve);
+    run(&mut integrator, 10);
+    let begin = integrator.live.time;
+    integrator.model.u = 1.5;
+    integrator.live.inputs_changed = true;
+    let division = integrator.divide(1.0);
+    integrator.advance(1.0, division).unwrap();
+    assert!(integrator.live.plan_defect < 1e-6, "{}", integrator.live.plan_defect);
+    let Some(Remark::OutsidePlan { state, defect, time }) = integrator.remark() else { panic!("no remark") };
+    assert_eq!(state, 0);
+    assert!(defect > threshold, "{defect}");
+    assert!(time > begin && time < begin + 0.1, "{time} after {begin}");
+    assert_eq!(integrator.remark(), None);
 }
 
 /// A frozen plan is only reported: the watch speaks and nothing is done again.
