@@ -281,6 +281,27 @@ fn resource_locations_in_every_form() {
     }
 }
 
+/// A host that rounds upwards reads some numbers of the plan as their neighbours. The plan is the one that was built all the same.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[test]
+fn the_hosts_rounding_mode_does_not_change_the_plan() {
+    const MODES: [i32; 3] = [0x400, 0x800, 0xc00]; // down, up, towards zero
+    let exported = build("dc-drive", "");
+    // SAFETY: the C library's function, with its signature; the mode is this thread's own.
+    let libm = unsafe { libloading::Library::new("libm.so.6").unwrap() };
+    let set = unsafe { libm.get::<unsafe extern "C" fn(i32) -> i32>(b"fesetround\0").unwrap() };
+    let guid = Some(exported.description.guid.as_str());
+    for mode in MODES {
+        assert_eq!(unsafe { set(mode) }, 0);
+        let (fmu, log) =
+            exported.instantiate_with(Some("x"), CO_SIMULATION, guid, Some(&exported.location()));
+        let stepped =
+            fmu.map(|mut fmu| [fmu.setup(0.0, None), fmu.enter(), fmu.exit(), fmu.try_step(0.0, 1e-3)]);
+        assert_eq!(unsafe { set(0) }, 0);
+        assert_eq!(stepped, Some([OK; 4]), "{mode:#x}: {log:?}");
+    }
+}
+
 /// A damaged plan is refused, not executed.
 #[test]
 fn a_damaged_plan_is_refused() {

@@ -15,10 +15,24 @@ pub fn sealed(mut plan: Plan) -> Plan {
 
 /// The GUID that follows from everything else in the plan: the UUID of its JSON (version 5, RFC 9562). It tells FMUs
 /// apart; it protects from nobody.
-pub fn derive_guid(plan: &Plan) -> String {
+fn derive_guid(plan: &Plan) -> String {
     let mut nameless = plan.clone();
     nameless.model.guid.clear();
     // It fails on maps with keys that are no text only, and a plan has no maps.
-    let content = serde_json::to_vec(&nameless).expect("a plan can be written as JSON");
-    Uuid::new_v5(&NAMESPACE, &content).braced().to_string()
+    named_by(&serde_json::to_vec(&nameless).expect("a plan can be written as JSON"))
+}
+
+/// The same from the plan as it was written, `plan` being what was read from it. From the text and not from the numbers: a host that rounds upwards
+/// reads some of them as their neighbours.
+pub fn guid_of(text: &[u8], plan: &Plan) -> Option<String> {
+    let guid = serde_json::to_string(&plan.model.guid).ok()?;
+    let written = format!("\"guid\":{guid}");
+    // Quotes within a text are escaped: this is the key itself.
+    let at = text.windows(written.len()).position(|part| part == written.as_bytes())?;
+    let (before, after) = (&text[..at], &text[at + written.len()..]);
+    Some(named_by(&[before, b"\"guid\":\"\"", after].concat()))
+}
+
+fn named_by(content: &[u8]) -> String {
+    Uuid::new_v5(&NAMESPACE, content).braced().to_string()
 }

@@ -1,6 +1,6 @@
 //! The exported FMU's resources: the folder's URI as importers really write it, the plan and the inner FMU in it.
 
-use crate::identity::derive_guid;
+use crate::identity::guid_of;
 use crate::plan::{Plan, VERSION};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub fn read_plan(resources: &Path, guid: &str) -> Result<Plan, String> {
         ));
     }
     // A plan of another version is refused as such, later.
-    if plan.version == VERSION && derive_guid(&plan) != guid {
+    if plan.version == VERSION && guid_of(&text, &plan).as_deref() != Some(guid) {
         return Err(format!(
             "{} is damaged: GUID {guid} does not follow from it, so it was changed after the build, or belongs to \
              another FMU",
