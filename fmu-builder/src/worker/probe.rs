@@ -26,6 +26,9 @@ pub struct Point {
     pub entries: Entries,
     /// What rounding alone can do to an entry.
     pub noise: BTreeMap<(u32, u32), f64>,
+    /// What it can do to each derivative, and how far each state was moved: the noise of entries that were not seen.
+    pub rounding: Vec<f64>,
+    pub moved: Vec<f64>,
     /// On the run, or thrown beside it.
     pub on_run: bool,
     /// Which discrete mode the model was in: the events before.
@@ -116,6 +119,7 @@ impl Prober {
         }
         let mut shifted = x.to_vec();
         let mut unrest = vec![0.0; n];
+        let (mut roundings, mut deltas) = (vec![0.0; n], vec![0.0; n]);
         for (g, group) in self.groups.iter().enumerate() {
             let mut usable = false;
             for sign in [1.0, -1.0] {
@@ -142,6 +146,8 @@ impl Prober {
             let delta = |j: usize| shifted[j] - x[j];
             let moved = |i: usize| (f[i] - base[i]).abs() > unrest[i].max(1e-15 * base[i].abs()).max(FLOOR);
             let rounding = |i: usize| f64::EPSILON * f[i].abs().max(base[i].abs()) + unrest[i];
+            roundings.iter_mut().enumerate().for_each(|(i, known)| *known = f64::max(*known, rounding(i)));
+            group.columns.iter().for_each(|&j| deltas[j as usize] = delta(j as usize).abs());
             if self.one_by_one {
                 let j = group.columns[0] as usize;
                 for i in (0..n).filter(|&i| moved(i)) {
@@ -166,7 +172,9 @@ impl Prober {
                 shifted[j as usize] = x[j as usize];
             }
         }
-        Ok(Some(Point { time, x: x.to_vec(), derivatives: base, entries, noise, on_run, regime: 0 }))
+        let (x, rounding, moved) = (x.to_vec(), roundings, deltas);
+        let (derivatives, regime) = (base, 0);
+        Ok(Some(Point { time, x, derivatives, entries, noise, rounding, moved, on_run, regime }))
     }
 
     /// Declared and found entries together.
@@ -209,8 +217,12 @@ impl Prober {
             let values = || points.iter().map(|point| point.entries.get(&place).copied().unwrap_or(0.0));
             let low = values().fold(f64::INFINITY, f64::min);
             let high = values().fold(f64::NEG_INFINITY, f64::max);
-            let noise =
-                points.iter().filter_map(|point| point.noise.get(&place)).fold(0.0, |a, &b| f64::max(a, b));
+            // Where a derivative is so large that rounding hides the entry, it counts as 0, known no better than that.
+            let noise_at = |point: &Point| match point.noise.get(&place) {
+                Some(noise) => *noise,
+                None => point.rounding[row] / point.moved[col],
+            };
+            let noise = points.iter().map(noise_at).filter(|noise| noise.is_finite()).fold(0.0, f64::max);
             let size = low.abs().max(high.abs());
             let steady = high - low <= 20.0 * noise + 1e-6 * size;
             let declared = pattern.variation(entry) == Variation::Constant;
@@ -236,4 +248,33 @@ fn declared_entries(declared: &[Declared]) -> Vec<(usize, usize, bool)> {
 fn declared_pattern(declared: &[Declared]) -> Pattern {
     let entries = declared_entries(declared);
     Pattern::varying(declared.len(), entries.into_iter().map(|(row, col, _)| (row, col)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// x' = 1e9 (u - x) of a state of 1e-9, declared constant. Without an input its slope is seen. With u = 1 the derivative is 1e9, rounded to 1e-7, and moving x by 1e-17
+    /// changes nothing: that tells nothing of the slope. A slope that is seen to be another one is told.
+    #[test]
+    fn a_slope_that_rounding_hides_is_not_another_one() {
+        let prober = Prober::new(vec![1e-9], &[Some(vec![(0, true)])]);
+        let delta = 1.5e-17;
+        let point = |slope: Option<f64>, f: f64| Point {
+            time: 0.0,
+            x: vec![1e-9],
+            derivatives: vec![f],
+            entries: slope.map(|slope| ((0, 0), slope)).into_iter().collect(),
+            noise: slope.map(|_| ((0, 0), f64::EPSILON * f.abs() / delta)).into_iter().collect(),
+            rounding: vec![f64::EPSILON * f.abs()],
+            moved: vec![delta],
+            on_run: true,
+            regime: 0,
+        };
+        let judged = |points: &[Point]| prober.verdict(&prober.pattern(points), points).0.not_constant;
+        let seen = || point(Some(-1e9), -1e-9);
+        assert!(judged(&[seen(), point(None, 1e9), seen()]).is_empty());
+        assert_eq!(judged(&[seen(), point(Some(-2e9), -1e-9)]), [(0, 0)]);
+        assert_eq!(judged(&[seen(), point(None, 1e-9)]), [(0, 0)]);
+    }
 }
