@@ -216,6 +216,7 @@ static ENTRIES: &[Entry] = &[
     entry!("van-der-pol", models::van_der_pol::VanDerPol, true),
     entry!("bouncing-ball", models::bouncing_ball::BouncingBall, true),
     entry!("stick-slip", models::stick_slip::StickSlip, true),
+    entry!("thermostat", models::thermostat::Thermostat, true),
     entry!("sampled-controller", models::sampled_controller::SampledController, true),
     entry!("spring-pendulum", models::spring_pendulum::SpringPendulum, true),
     entry!("stiff-pendulum", models::stiff_pendulum::StiffPendulum, true),

@@ -24,6 +24,7 @@ pub mod stick_slip;
 pub mod stiff_pair;
 pub mod stiff_pendulum;
 pub mod strict;
+pub mod thermostat;
 pub mod time_varying;
 pub mod two_mass;
 pub mod van_der_pol;
