@@ -1,6 +1,6 @@
 //! What the command prints and writes.
 
-use crate::util::{build, build_file, data, example, fmu_build, rewrite, succeed, unzip};
+use crate::util::{build, build_file, data, edit_description, example, fmu_build, rewrite, succeed, unzip};
 use std::io::Write;
 use tempfile::TempDir;
 
@@ -199,6 +199,27 @@ fn the_description_is_that_of_a_slave() {
                 "fmuBuild.jacobianRenewals"
             ]
         );
+    }
+}
+
+/// A variable of the model's that has one of our names keeps it; ours gets another, and that is said, in the certificate too.
+#[test]
+fn a_name_of_ours_that_the_model_has_is_the_models() {
+    let folder = TempDir::new().unwrap();
+    let plain = example("dahlquist", folder.path());
+    let (edited, output) = (folder.path().join("edited.fmu"), folder.path().join("out.fmu"));
+    edit_description(&plain, &edited, "name=\"x\"", "name=\"fmuBuild.stepsOutsidePlan\"");
+    let summary = build_file(&edited, &output, "--explore none");
+    let said = "the model has a variable fmuBuild.stepsOutsidePlan of its own: fmu-build's is called fmuBuild.stepsOutsidePlan_2 in \
+                the new FMU";
+    assert!(summary["warnings"].as_array().unwrap().contains(&said.into()), "{}", summary["warnings"]);
+    let unpacked = folder.path().join("unpacked");
+    unzip(&output, &unpacked);
+    let certificate = std::fs::read_to_string(unpacked.join("resources/certificate.json")).unwrap();
+    assert!(certificate.contains(said), "{certificate}");
+    let description = std::fs::read_to_string(unpacked.join("modelDescription.xml")).unwrap();
+    for name in ["\"fmuBuild.stepsOutsidePlan\"", "\"fmuBuild.stepsOutsidePlan_2\""] {
+        assert_eq!(description.matches(&format!("name={name}")).count(), 1, "{name}");
     }
 }
 

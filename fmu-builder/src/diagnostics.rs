@@ -2,7 +2,7 @@
 
 use crate::interface::Interface;
 use fmu_runtime::plan::{Diagnostic, Quantity};
-use model_description::DiagnosticKind;
+use model_description::{DiagnosticKind, ModelDescription};
 
 type Row = (Quantity, &'static str, DiagnosticKind, Option<&'static str>, &'static str);
 
@@ -27,7 +27,7 @@ const DIAGNOSTICS: [Row; 9] = [
         "fmuBuild.allocations",
         DiagnosticKind::Integer,
         None,
-        "Requests for memory by steps, the model's own apart; counted from the first reading on",
+        "Requests for memory by the runtime's own code in steps; those of the model inside are not counted. From the first reading on",
     ),
     (
         Quantity::Events,
@@ -78,6 +78,13 @@ pub fn reserve(interface: &Interface) -> Vec<Diagnostic> {
     let references = interface.fresh_references(DIAGNOSTICS.len());
     let rows = DIAGNOSTICS.iter().zip(references);
     rows.map(|(&(quantity, ..), reference)| Diagnostic { quantity, reference }).collect()
+}
+
+/// Our variables that are called otherwise because the model has one of that name, and what they are called.
+pub fn renamed(description: &ModelDescription) -> Vec<(String, String)> {
+    let names = description.diagnostic_names(DIAGNOSTICS.iter().map(|row| row.1));
+    let pairs = DIAGNOSTICS.iter().map(|row| row.1.to_string()).zip(names);
+    pairs.filter(|(ours, called)| ours != called).collect()
 }
 
 /// For modelDescription.xml and for people.

@@ -132,15 +132,20 @@ impl ModelDescription {
         interface
     }
 
-    fn append_diagnostics(&self, root: &mut Element, diagnostics: &[Diagnostic]) {
+    /// The names that variables of ours get: these, unless the model has such a variable.
+    pub fn diagnostic_names<'a>(&self, wanted: impl Iterator<Item = &'a str>) -> Vec<String> {
         let mut taken: HashSet<String> = self.variables.iter().map(|v| v.name.clone()).collect();
-        for diagnostic in diagnostics {
-            let mut name = diagnostic.name.clone();
-            let mut suffix = 2;
-            while !taken.insert(name.clone()) {
-                name = format!("{}_{suffix}", diagnostic.name);
-                suffix += 1;
-            }
+        let free = |wanted: &str| {
+            let numbered = (2..).map(|number: u64| format!("{wanted}_{number}"));
+            let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
+            names.find(|name| taken.insert(name.clone())).unwrap_or_default()
+        };
+        wanted.map(free).collect()
+    }
+
+    fn append_diagnostics(&self, root: &mut Element, diagnostics: &[Diagnostic]) {
+        let names = self.diagnostic_names(diagnostics.iter().map(|diagnostic| diagnostic.name.as_str()));
+        for (diagnostic, name) in diagnostics.iter().zip(names) {
             let mut variable = Element::new(
                 "ScalarVariable",
                 &[
