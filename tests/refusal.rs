@@ -375,6 +375,8 @@ fn steps_that_are_none() {
     }
     let expected = "a step of 20 s is longer than the run of 10 s (from 0 s to 10 s); give a shorter --step or a later --stop";
     assert_eq!(bench.refused(&input, "--step 20"), expected);
+    let expected = "a step of 1e-300 s cuts the run of 10 s into 1e301 steps, more than 1e12: time itself is not known that finely; give a longer --step";
+    assert_eq!(bench.refused(&input, "--step 1e-300"), expected);
     let expected = "\"0\" is not a number of sub-steps: it must be a whole number from 1 up";
     assert_eq!(bench.refused(&input, "--substeps 0"), expected);
 }

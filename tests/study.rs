@@ -171,3 +171,145 @@ fn a_sample_comes_before_the_inputs_of_its_instant() {
     let error = summary["error"].as_f64().unwrap();
     assert!(error < 0.002, "{error}");
 }
+
+/// Three clutches in a row, the third with no normal force: the last inertia stands still, and its speed, a sum of four others, is rounding. The run has a dozen events and no chaos:
+/// what the certificate claims is what the FMU is off from midpoint steps of 2 µs, by a factor of three.
+#[test]
+fn clutches_are_not_chaotic() {
+    let options = "--explore none --method lie";
+    let summary = summary("clutches", options);
+    let said = warnings(&summary);
+    assert!(!said.iter().any(|text| text.contains("two accurate")), "{said:?}");
+    assert_eq!(summary["reference_error"], serde_json::Value::Null);
+    let claimed = summary["error"].as_f64().unwrap();
+    let (h, names) = (summary["step"].as_f64().unwrap(), ["w1", "w2", "w3"]);
+    let steps = 1500;
+    let accurate = clutches_by_midpoint_steps(h, steps);
+    let exported = build("clutches", options);
+    let mut fmu = exported.start(0.0, &[]);
+    let mut sums = [0.0; 3];
+    for (k, accurate) in accurate.iter().enumerate() {
+        fmu.step(k as f64 * h, h);
+        for (sum, (name, value)) in sums.iter_mut().zip(names.iter().zip(accurate)) {
+            *sum += (fmu.real(name) - value).powi(2);
+        }
+    }
+    let range = |i: usize| {
+        let values = || accurate.iter().map(|values| values[i]);
+        values().fold(f64::MIN, f64::max) - values().fold(f64::MAX, f64::min)
+    };
+    let error = |i: usize| (sums[i] / steps as f64).sqrt() / range(i);
+    let found = (0..3).map(error).fold(0.0, f64::max);
+    assert!(
+        found < 0.01 && claimed < 3.0 * found && found < 3.0 * claimed,
+        "{found} found, {claimed} claimed"
+    );
+    // What stands still is said to.
+    let last = summary["errors"].as_array().unwrap().iter().find(|it| it["name"] == "w4").unwrap();
+    assert!(last["still"].as_bool().unwrap(), "{last}");
+}
+
+/// w1, w2 and w3 after each step of `h`, by 500 midpoint steps each, with events at their ends.
+fn clutches_by_midpoint_steps(h: f64, steps: usize) -> Vec<[f64; 3]> {
+    use reference_fmus::instance::Instance;
+    let description =
+        reference_fmus::xml::Description::read(&reference_fmus::find("clutches").unwrap().xml());
+    let mut it = Instance::new(&description.guid).unwrap();
+    let reference =
+        |name: &str| description.variables.iter().find(|v| v.name == name).unwrap().reference as u32;
+    let speeds = ["w1", "w2", "w3"].map(reference);
+    it.enter_initialization().unwrap();
+    it.exit_initialization().unwrap();
+    let (mut x, mut f) = ([0.0; 8], [0.0; 8]);
+    let (mut before, mut after) = ([0.0; 27], [0.0; 27]);
+    let settle = |it: &mut Instance, x: &mut [f64], z: &mut [f64]| {
+        let event = loop {
+            let event = it.new_discrete_states().unwrap();
+            if !event.again {
+                break event;
+            }
+        };
+        it.enter_continuous_time_mode().unwrap();
+        it.get_continuous_states(x).unwrap();
+        it.get_event_indicators(z).unwrap();
+        event.next_time.unwrap_or(f64::INFINITY)
+    };
+    let mut due = settle(&mut it, &mut x, &mut before);
+    let (small, mut found) = (h / 500.0, Vec::new());
+    for k in 0..500 * steps {
+        let time = k as f64 * small;
+        it.set_time(time + 0.5 * small).unwrap();
+        it.set_continuous_states(&x).unwrap();
+        it.get_derivatives(&mut f).unwrap();
+        x.iter_mut().zip(f).for_each(|(x, f)| *x += small * f);
+        it.set_time((k + 1) as f64 * small).unwrap();
+        it.set_continuous_states(&x).unwrap();
+        it.get_event_indicators(&mut after).unwrap();
+        let crossed = before.iter().zip(&after).any(|(a, b)| (*a > 0.0) != (*b > 0.0));
+        let is_due = (k + 1) as f64 * small >= due - 0.5 * small;
+        if crossed || is_due {
+            // The model must see a time that is not before its event.
+            it.set_time(if is_due { due } else { (k + 1) as f64 * small }).unwrap();
+            it.enter_event_mode().unwrap();
+            due = settle(&mut it, &mut x, &mut after);
+        }
+        before = after;
+        if (k + 1) % 500 == 0 {
+            let mut values = [0.0; 3];
+            it.get_real(&speeds, &mut values).unwrap();
+            found.push(values);
+        }
+    }
+    found
+}
+
+/// A thermostat follows a set point that rises. The FMU holds its inputs during a step, and 1 mK of error, 4e-5 of what the temperature moves by, shifts an event by 2 ms:
+/// the heater is switched late. The certificate tells by how much, in seconds, in steps and as a share of the time: what a comparison with midpoint steps of 5 µs shows, within one step. With
+/// a constant set point and a method of second order nothing is late.
+#[test]
+fn a_late_switch_is_told() {
+    let folder = TempDir::new().unwrap();
+    let (model, output) = (example("thermostat", folder.path()), folder.path().join("out.fmu"));
+    let inputs = folder.path().join("ramp.csv");
+    std::fs::write(&inputs, "time,T_ref\n0,298.15\n2,298.15\n8,323.15\n10,323.15\n").unwrap();
+    let set_point = |time: f64| 298.15 + 25.0 / 6.0 * (time.clamp(2.0, 8.0) - 2.0);
+    let options = format!("--explore none --method lie --inputs {}", inputs.display());
+    let late = build_file(&model, &output, &options);
+    assert!(late["error"].as_f64().unwrap() < 1e-3, "{late}");
+    let told = &late["discrete_errors"][0];
+    assert_eq!(told["name"], "on");
+
+    let exported = crate::driver::Exported::unpack(&output, folder);
+    let mut fmu = exported.start(0.0, &[]);
+    let (h, steps, parts) = (1e-3, 10_000, 200);
+    let (mut t, mut on) = (293.15f64, true);
+    let (mut stretch, mut longest, mut wrong) = (0i64, 0i64, 0);
+    for k in 0..steps {
+        let time = k as f64 * h;
+        fmu.set_real("T_ref", set_point(time));
+        fmu.step(time, h);
+        for part in 0..parts {
+            let small = h / f64::from(parts);
+            let slope = |t: f64| {
+                let heat = if on { 10.0 / (1.0 + (t - 293.15) / 255.0) } else { 0.0 };
+                heat - 0.1 * (t - 293.15)
+            };
+            t += small * slope(t + 0.5 * small * slope(t));
+            let over = t - set_point(time + f64::from(part + 1) * small);
+            on = if over >= 1.0 { false } else { on || over <= -1.0 };
+        }
+        stretch = if (fmu.boolean("on") != 0) == on { 0 } else { stretch + 1 };
+        (longest, wrong) = (longest.max(stretch), wrong + i64::from(stretch > 0));
+    }
+    assert!(longest >= 2, "the test tests nothing: {longest}");
+    assert!((told["delay_steps"].as_i64().unwrap() - longest).abs() <= 1, "{told}, {longest} found");
+    let delay = told["delay_steps"].as_f64().unwrap() * h;
+    assert!((told["delay"].as_f64().unwrap() - delay).abs() < 1e-12, "{told}");
+    let share = wrong as f64 / steps as f64;
+    assert!((told["share"].as_f64().unwrap() / share - 1.0).abs() < 0.3, "{told}, {share} found");
+    let said = warnings(&late);
+    assert!(said.iter().any(|text| text.contains("the output on switches up to")), "{said:?}");
+    let right = summary("thermostat", "--explore none --method ros2");
+    assert!(!warnings(&right).iter().any(|text| text.contains("switches")), "{right}");
+    assert!(right["discrete_errors"][0]["delay_steps"].as_i64().unwrap() <= 1, "{right}");
+}

@@ -9,7 +9,7 @@ use crate::options::Options;
 use crate::outputs::Outputs;
 use crate::pack::{self, CertificateFiles};
 use crate::progress::Progress;
-use crate::quantity::format_duration;
+use crate::quantity::{format_duration, percent};
 use crate::report;
 use crate::source::Source;
 use crate::study::study_scenarios;
@@ -19,11 +19,15 @@ use std::collections::BTreeSet;
 
 /// Steps of a trial run, at most.
 const STEPS: u64 = 200_000;
+/// Internal steps that a run may consist of: beyond that a step is rounding of the time that it is added to.
+const MOST_STEPS: f64 = 1e12;
 /// Numbers that a trajectory may have.
 const VALUES: u64 = 400_000;
 /// Of the accurate solution, relative, unless the tolerance asks for more; and what it can be computed to.
 const ACCURACY: f64 = 1e-6;
 const FINEST: f64 = 1e-9;
+/// The error says little of the plan where the accurate solution is uncertain by this part of it.
+const UNCERTAIN: f64 = 0.3;
 const SAMPLES: usize = 24;
 /// How often a chosen step is shortened until the tolerance is met.
 const REFINEMENTS: usize = 6;
@@ -124,6 +128,7 @@ fn attempt(
             steps: scenario.steps,
             every: 1,
             trajectory: other.trajectory.clone(),
+            terms: other.terms.clone(),
             discrete: other.discrete.clone(),
         });
         absorb(&mut studied, other, &study.declared);
@@ -163,7 +168,7 @@ fn attempt(
 }
 
 /// The plan misses the tolerance: is the accurate solution to blame? It is computed once more, a hundred times more accurately. Two accurate solutions that
-/// part show that nobody can follow this run to its end: the model is chaotic, or nearly so.
+/// part further and further show that nobody can follow this run to its end: the model is chaotic, or nearly so.
 fn doubt_reference(decision: &mut Decision, study: &Study, run: &ReferenceRun, lab: &Lab) {
     let finer = Study {
         tolerance: 0.01 * study.tolerance,
@@ -173,22 +178,28 @@ fn doubt_reference(decision: &mut Decision, study: &Study, run: &ReferenceRun, l
         ..study.clone()
     };
     let Ok(finer) = lab.study(finer) else { return };
-    let parting = decide::errors(&finer.trajectory, &run.trajectory);
-    let Some(parting) = decide::largest(&parting) else { return };
-    decision.reference_error = Some(parting);
-    if let (true, Some(error)) = (parting > 0.5 * decision.tolerance, decision.error) {
-        // No step would do.
-        decision.warnings.retain(|warning| !warning.starts_with(decide::MISSED));
-        decision.warnings.insert(
-            0,
-            format!(
-                "two accurate solutions of this run lie {:.2} % apart: the model is chaotic or nearly so, and the error of {:.2} % says little of the plan. \
-                 Judge it by a shorter run (--stop)",
-                100.0 * parting,
-                100.0 * error
-            ),
-        );
+    let Some(parting) = decide::parting(&run.ranges(), &finer.trajectory, &run.trajectory) else { return };
+    decision.reference_error = Some(parting.distance);
+    let Some(error) = decision.error else { return };
+    // A smaller part of the error is the plan's own, and a shorter step would help.
+    let counts = parting.grows || parting.distance > UNCERTAIN * error;
+    if parting.distance <= 0.5 * decision.tolerance || !counts {
+        return;
     }
+    let (apart, error) = (percent(parting.distance), percent(error));
+    let message = match parting.grows {
+        true => format!(
+            "two accurate solutions of this run lie {apart} apart: the model is chaotic or nearly so, and the error of {error} says little of the plan. \
+             Judge it by a shorter run (--stop)"
+        ),
+        false => format!(
+            "two accurate solutions of this run lie {apart} apart from one event on, which comes at another time in each: the error of {error} is known no better than that. \
+             Judge the plan by a run without this event (--stop, --inputs)"
+        ),
+    };
+    // No step would do.
+    decision.warnings.retain(|warning| !warning.starts_with(decide::MISSED));
+    decision.warnings.insert(0, message);
 }
 
 /// What the accurate solution must be computed to, so that its own error is no part of the tolerance.
@@ -242,6 +253,7 @@ fn given_run(
         steps: reached * grid.every,
         every: grid.every,
         trajectory: studied.trajectory.clone(),
+        terms: studied.terms.clone(),
         discrete: studied.discrete.clone(),
     })
 }
@@ -269,7 +281,11 @@ impl TimeGrid {
     fn choose(options: &Options, source: &Source, experiment: &Experiment) -> Result<TimeGrid, Error> {
         let span = experiment.stop - experiment.start;
         let substeps = options.substeps.unwrap_or(1).max(1);
-        let own = source.description.default_experiment.step_size.filter(|&step| step > 0.0 && step <= span);
+        let own = source
+            .description
+            .default_experiment
+            .step_size
+            .filter(|&step| step > 0.0 && step <= span && span / step <= MOST_STEPS);
         let (step, reason, refinements) = match (options.step, own) {
             (Some(step), _) => (step, "as asked for".to_string(), 0),
             (None, Some(own)) => (own, "the FMU's own (DefaultExperiment stepSize)".to_string(), 0),
@@ -279,6 +295,14 @@ impl TimeGrid {
                 REFINEMENTS,
             ),
         };
+        if span / step * f64::from(substeps) > MOST_STEPS {
+            return Err(Error::Request(format!(
+                "a step of {} cuts the run of {} into {:.0e} steps, more than {MOST_STEPS:e}: time itself is not known that finely; give a longer --step",
+                format_duration(step),
+                format_duration(span),
+                span / step * f64::from(substeps)
+            )));
+        }
         // A little more than the run is rounding.
         if step > span * (1.0 + 1e-9) {
             return Err(Error::Request(format!(
@@ -343,7 +367,7 @@ impl TimeGrid {
         }
         self.step = shorter;
         self.reason =
-            format!("chosen: the FMU names none; longer ones miss the tolerance of {} %", 100.0 * tolerance);
+            format!("chosen: the FMU names none; longer ones miss the tolerance of {}", percent(tolerance));
         self.cut();
         true
     }

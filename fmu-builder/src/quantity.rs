@@ -194,6 +194,37 @@ pub fn format_duration(seconds: f64) -> String {
     format!("{text} {unit}")
 }
 
+/// A share in per cent, for a person: `0.195 %`, `2.3e7 %`. Three digits behind the point.
+pub fn percent(share: f64) -> String {
+    percent_to(share, 3)
+}
+
+/// With so many digits behind the point, as far as that is a number that people read.
+pub fn percent_to(share: f64, digits: usize) -> String {
+    let value = 100.0 * share;
+    if value.is_nan() {
+        "an unknown share".into()
+    } else if value.is_infinite() {
+        "more than 1e300 %".into()
+    } else if value.abs() >= 1e5 || value != 0.0 && value.abs() < 0.5 * 0.1f64.powi(digits as i32) {
+        format!("{value:.1e} %")
+    } else {
+        format!("{value:.digits$} %")
+    }
+}
+
+/// What a step multiplies a mode by, where that is too much: `1.0000023`. As many digits as tell it from 1.
+pub fn amplification(value: f64) -> String {
+    let excess = (value - 1.0).abs();
+    match excess {
+        _ if !value.is_finite() || value.abs() >= 1e5 => format!("{value:.2e}"),
+        0.0 => "1".into(),
+        _ if excess >= 1e-3 => format!("{value:.3}"),
+        // Two digits of the excess.
+        _ => format!("{value:.*}", (1.0 - excess.log10().floor()).min(17.0) as usize),
+    }
+}
+
 fn seconds(text: &str) -> Option<f64> {
     let text = text.trim();
     // Longest first: `s` ends them all. Both code points that look like µ are in use.
@@ -225,6 +256,40 @@ fn number(text: &str) -> Option<f64> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn percentages_are_read_by_people() {
+        for (share, text) in [
+            (0.001_95, "0.195 %"),
+            (7.0, "700.000 %"),
+            (2.3e5, "2.3e7 %"),
+            (0.0, "0.000 %"),
+            (9.1e-7, "9.1e-5 %"),
+            (1e300, "1.0e302 %"),
+            (f64::MAX, "more than 1e300 %"),
+            (f64::INFINITY, "more than 1e300 %"),
+            (f64::NAN, "an unknown share"),
+        ] {
+            assert_eq!(percent(share), text);
+        }
+        assert_eq!(percent_to(0.003, 2), "0.30 %");
+    }
+
+    /// What is above 1 does not read as 1.
+    #[test]
+    fn amplifications_show_what_is_above_one() {
+        for (value, text) in [
+            (1.056, "1.056"),
+            (1.000_002_34, "1.0000023"),
+            (1.0 + 3.0 * f64::EPSILON, "1.00000000000000067"),
+            (12.5, "12.500"),
+            (1e9, "1.00e9"),
+            (f64::INFINITY, "inf"),
+            (1.0, "1"),
+        ] {
+            assert_eq!(amplification(value), text);
+        }
+    }
 
     #[test]
     fn durations_are_seconds_unless_a_unit_says_otherwise() {

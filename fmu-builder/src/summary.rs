@@ -71,7 +71,7 @@ pub struct Summary {
     /// Per output (or state).
     pub errors: Vec<NamedError>,
     /// Of the outputs that are no Reals.
-    pub discrete_errors: Vec<WrongShare>,
+    pub discrete_errors: Vec<DiscreteError>,
     /// How far two accurate solutions of the given run lie apart, where that was looked at: the error is not known better.
     pub reference_error: Option<f64>,
     pub verified_from: f64,
@@ -111,11 +111,34 @@ pub struct NamedError {
 }
 
 /// An output that is no Real.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct WrongShare {
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct DiscreteError {
     pub name: String,
-    /// Share of the time in which its value is not that of the accurate solution.
+    /// Share of the time in which its value is not that of the accurate solution, on the given runs.
     pub share: f64,
+    /// The longest that it is another at a stretch, in seconds and in communication steps: so much a switch is late, or early.
+    pub delay: f64,
+    pub delay_steps: u64,
+    /// The same on the invented runs.
+    pub explored_share: f64,
+    pub explored_delay: f64,
+    pub explored_delay_steps: u64,
+}
+
+impl DiscreteError {
+    /// On all runs.
+    pub fn worst_share(&self) -> f64 {
+        self.share.max(self.explored_share)
+    }
+
+    pub fn worst_delay_steps(&self) -> u64 {
+        self.delay_steps.max(self.explored_delay_steps)
+    }
+
+    /// A switch that is off by up to one step is read at the wrong side of a communication point: by rounding, or by less than a step.
+    pub fn is_late(&self) -> bool {
+        self.worst_delay_steps() > 1
+    }
 }
 
 /// The watch of the plan, and what it did on the first run.

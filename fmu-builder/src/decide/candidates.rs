@@ -10,7 +10,7 @@ use crate::analysis::{Mask, greedy, sparsing, step_advice};
 use crate::error::Error;
 use crate::method::Step;
 use crate::options::Options;
-use crate::quantity::format_duration;
+use crate::quantity::{amplification, format_duration};
 use fmu_runtime::plan::Method;
 
 /// A mask with its name.
@@ -343,9 +343,9 @@ fn explain(problem: &Problem, step: &Step, mask: &Mask, failure: &Failure) -> St
     }
     let Some(mode) = failure.mode else {
         return format!(
-            "explicit rows are not stable with a step of {h}{length}: the largest amplification is about {:.3}; use --mode \
+            "explicit rows are not stable with a step of {h}{length}: the largest amplification is about {}; use --mode \
              implicit, a shorter --step, or insist with --force",
-            failure.amplification
+            amplification(failure.amplification)
         );
     };
     let (j, lambda) = (samples.jacobians[failure.sample].as_ref(), &samples.spectra[failure.sample]);

@@ -13,8 +13,10 @@ mod candidates;
 mod certificate;
 mod draft;
 mod error;
+mod parting;
 mod problem;
 mod substeps;
+mod switching;
 mod trial;
 mod trim;
 
@@ -36,9 +38,11 @@ pub use bound::WorstStep;
 pub use candidates::Candidate;
 pub use certificate::{Certificate, Spectra, WorstMode};
 pub use draft::Cost;
-pub use error::{errors, largest, range, standing};
+pub use error::{Ranges, range};
+pub use parting::parting;
 pub use problem::Problem;
 pub use substeps::decide_with_substeps;
+pub use switching::Switching;
 pub use trial::{MISSED, Trial};
 
 /// A run that plans are tried on.
@@ -54,8 +58,17 @@ pub struct ReferenceRun {
     pub every: u64,
     /// The accurate solution: the watched quantities at the start and at each point.
     pub trajectory: Vec<Vec<f64>>,
+    /// How large the terms are that the watched quantities are made of.
+    pub terms: Vec<f64>,
     /// The outputs that are no Reals at the same points.
     pub discrete: Vec<Vec<i64>>,
+}
+
+impl ReferenceRun {
+    /// What errors on this run are relative to.
+    pub fn ranges(&self) -> Ranges {
+        Ranges::of(&self.trajectory, &self.terms)
+    }
 }
 
 /// How the plan does on runs that were invented.
@@ -101,8 +114,9 @@ pub struct Decision {
     pub errors: Vec<f64>,
     /// What is left of them if each value may come a point early or late.
     pub errors_but_for_lateness: Vec<f64>,
-    /// Share of the given runs in which each discrete output is wrong.
-    pub wrong_shares: Vec<f64>,
+    /// How far each discrete output is from the accurate solution on the given runs, and on the invented ones.
+    pub switching: Vec<Switching>,
+    pub explored_switching: Vec<Switching>,
     /// The largest of them.
     pub error: Option<f64>,
     /// How far two accurate solutions of the given run lie apart, where that was looked at.

@@ -6,12 +6,14 @@ pub use choose::MISSED;
 
 use super::candidates::{Candidate, lengths};
 use super::draft::{Cost, Draft, Shares};
-use super::error::{errors, errors_but_for_lateness, largest, wrong_shares};
+use super::error::largest;
+use super::switching::{self, Switching, switching};
 use super::{ExploredRun, Problem, ReferenceRun, WorstStep};
 use crate::analysis::Mask;
 use crate::analysis::verdict::{Age, Verdict, verdict};
 use crate::lab::Lab;
 use crate::options::{Budget, JacobianPolicy, Options, WatchMode};
+use crate::quantity::amplification;
 use crate::worker::{Simulate, Simulated};
 use fmu_runtime::plan::{Method, Plan, Policy, Watch};
 use serde::Serialize;
@@ -71,7 +73,9 @@ struct Outcome {
     /// Per quantity, the largest over the given runs.
     errors: Vec<f64>,
     errors_but_for_lateness: Vec<f64>,
-    wrong_shares: Vec<f64>,
+    /// Of the outputs that are no Reals, on the given runs and on the invented ones.
+    switching: Vec<Switching>,
+    explored_switching: Vec<Switching>,
     /// The largest of the errors.
     error: Option<f64>,
     /// The invented runs, unless the given ones failed already.
@@ -90,15 +94,15 @@ impl Outcome {
 
     /// Keep the larger ones.
     fn merge(&mut self, run: &ReferenceRun, simulated: &Simulated) {
-        let (reference, found) = (&run.trajectory, &simulated.trajectory);
+        let (ranges, reference, found) = (run.ranges(), &run.trajectory, &simulated.trajectory);
         for (known, new) in [
-            (&mut self.errors, errors(reference, found)),
-            (&mut self.errors_but_for_lateness, errors_but_for_lateness(reference, found)),
-            (&mut self.wrong_shares, wrong_shares(&run.discrete, &simulated.discrete)),
+            (&mut self.errors, ranges.errors(reference, found)),
+            (&mut self.errors_but_for_lateness, ranges.errors_but_for_lateness(reference, found)),
         ] {
             known.resize(known.len().max(new.len()), 0.0);
             known.iter_mut().zip(new).for_each(|(known, new)| *known = known.max(new));
         }
+        switching::merge(&mut self.switching, switching(&run.discrete, &simulated.discrete, run.every));
     }
 }
 
@@ -150,7 +154,7 @@ impl<'a> Judge<'a> {
                 && simulated.failed.is_none()
             {
                 left = left.max(simulated.defect);
-                self.fresh[at] = largest(&errors(&run.trajectory, &simulated.trajectory));
+                self.fresh[at] = largest(&run.ranges().errors(&run.trajectory, &simulated.trajectory));
             }
         }
         self.outside = threshold((ABOVE_FRESH * left).max(self.threshold));
@@ -269,8 +273,9 @@ impl<'a> Judge<'a> {
             Tried { candidate, plan, cost, worst_step, fits, verdict, outcome: None, failed: None };
         if let Some(failure) = &tried.verdict.failure {
             let why = format!(
-                "not stable with a Jacobian as old as it gets: amplification {:.3} at {:.3} of the step",
-                failure.amplification, failure.length
+                "not stable with a Jacobian as old as it gets: amplification {} at {:.3} of the step",
+                amplification(failure.amplification),
+                failure.length
             );
             let asked = self.options.jacobian != JacobianPolicy::Auto;
             if !self.options.force && !asked {
@@ -345,12 +350,14 @@ impl<'a> Judge<'a> {
                 Ok(simulated) => {
                     (renewals, steps) = (renewals + simulated.renewals, steps + run.steps);
                     watch_evaluations += simulated.watch_evaluations;
-                    let errors = errors(&run.trajectory, &simulated.trajectory);
+                    let errors = run.ranges().errors(&run.trajectory, &simulated.trajectory);
                     let error = largest(&errors).unwrap_or(0.0);
                     let worst = errors.iter().position(|&one| one == error && error > 0.0);
                     explored.worst =
                         worst.map(|quantity| self.problem.interface.quantity(quantity).to_string());
                     (explored.error, explored.outside) = (Some(error), simulated.outside);
+                    let found = switching(&run.discrete, &simulated.discrete, run.every);
+                    switching::merge(&mut outcome.explored_switching, found);
                     outcome.explored = Some(outcome.explored.map_or(error, |known| known.max(error)));
                     let limit = self.options.tolerance.max(FRESH_FACTOR * fresh.unwrap_or(0.0));
                     outcome.holds &= error <= limit;

@@ -1,8 +1,9 @@
 //! The runs beside the one that is drawn: what was invented, and how the plan did there; outputs that are no Reals.
 
 use super::text::percent;
+use crate::quantity::format_duration;
 use crate::structure::draw::escape;
-use crate::summary::Summary;
+use crate::summary::{Summary, count};
 use std::fmt::Write;
 
 pub fn runs(out: &mut String, summary: &Summary) {
@@ -31,16 +32,28 @@ pub fn runs(out: &mut String, summary: &Summary) {
     if !summary.discrete_errors.is_empty() {
         out.push_str(
             "<h3>Discrete outputs</h3>\n<div class=\"scroll\"><table><thead><tr><th scope=\"col\">Output</th><th scope=\"col\" \
-             class=\"number\">Time with a wrong value</th></tr></thead>\n<tbody>\n",
+             class=\"number\">Time with a wrong value</th><th scope=\"col\" class=\"number\">Longest delay of a switch</th><th scope=\"col\" \
+             class=\"number\">On invented runs</th></tr></thead>\n<tbody>\n",
         );
         for output in &summary.discrete_errors {
             let _ = writeln!(
                 out,
-                "<tr><td>{}</td><td class=\"number\">{}</td></tr>",
+                "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}, {}</td></tr>",
                 escape(&output.name),
-                percent(output.share)
+                percent(output.share),
+                delay(output.delay, output.delay_steps),
+                percent(output.explored_share),
+                delay(output.explored_delay, output.explored_delay_steps)
             );
         }
         out.push_str("</tbody></table></div>\n");
+    }
+}
+
+/// In seconds and in steps.
+fn delay(seconds: f64, steps: u64) -> String {
+    match steps {
+        0 => "none".into(),
+        _ => format!("{} ({})", format_duration(seconds), count(steps as usize, "step")),
     }
 }

@@ -2,9 +2,9 @@ use super::figures::{Curve, Figures, Port, Spectrum};
 use super::text::significant;
 use super::*;
 use crate::analysis::verdict::Verdict;
-use crate::decide::{Candidate, Certificate, Cost, Explored, ExploredRun, WorstMode, WorstStep};
+use crate::decide::{Candidate, Certificate, Cost, Explored, ExploredRun, Switching, WorstMode, WorstStep};
 use crate::structure::{Pattern, plan_parts};
-use crate::summary::{NamedError, StepTime, WatchSummary, WrongShare};
+use crate::summary::{DiscreteError, NamedError, StepTime, WatchSummary};
 use crate::worker::Simulated;
 use fmu_runtime::plan::{self, Events, Method, Model, Plan, States, Step, Variables};
 
@@ -71,7 +71,8 @@ fn decision() -> Decision {
         simulated: Simulated { step_times: vec![1e-6, 2e-6, 3e-6], ..Simulated::default() },
         errors: vec![0.002],
         errors_but_for_lateness: vec![0.001],
-        wrong_shares: vec![0.25],
+        switching: vec![Switching { share: 0.25, delay: 2 }],
+        explored_switching: Vec::new(),
         reference_error: None,
         error: Some(0.002),
         explored: Explored::default(),
@@ -170,7 +171,7 @@ fn summary() -> Summary {
         },
         tolerance: decision.tolerance,
         errors: vec![NamedError { name: NASTY.into(), error: 0.002, still: false, late: false }],
-        discrete_errors: vec![WrongShare { name: NASTY.into(), share: 0.25 }],
+        discrete_errors: vec![DiscreteError { name: NASTY.into(), share: 0.25, ..DiscreteError::default() }],
         reference_error: None,
         verified_from: 0.0,
         verified_to: 1.0,

@@ -1,11 +1,15 @@
 //! Numbers as people read them.
 
 use super::plot;
+use crate::quantity;
 use crate::summary::trim;
 
 /// Three significant digits.
 pub(super) fn percent(share: f64) -> String {
-    format!("{} %", significant(100.0 * share))
+    match (100.0 * share).is_finite() {
+        true => format!("{} %", significant(100.0 * share)),
+        false => quantity::percent(share),
+    }
 }
 
 /// Three significant digits, without exponent where people would write none.

@@ -1,11 +1,13 @@
 //! The summary, from what was studied and decided.
 
 use super::remarks::shortened;
-use super::{NamedError, StepTime, Summary, WatchSummary, WrongShare, findings, repairs_line};
+use super::{DiscreteError, NamedError, StepTime, Summary, WatchSummary, findings, repairs_line};
 use crate::build::TimeGrid;
-use crate::decide::{Decision, standing};
+use crate::decide::{Decision, Ranges, Switching};
+use crate::diagnostics;
 use crate::interface::discrete_outputs;
 use crate::libraries::Packed;
+use crate::quantity::{format_duration, percent_to};
 use crate::report::Figures;
 use crate::source::Source;
 use crate::worker::Studied;
@@ -36,10 +38,11 @@ impl Summary {
         implicit.sort_unstable();
         // In order of weight: what the plan misses, what the study could not see, what is wrong with the FMU, what was repaired.
         let mut warnings = decision.warnings.clone();
+        let standing = Ranges::of(&studied.trajectory, &studied.terms).standing();
         let still: Vec<&str> = watched
             .iter()
-            .zip(standing(&studied.trajectory))
-            .filter(|(_, still)| *still)
+            .zip(&standing)
+            .filter(|(_, still)| **still)
             .map(|(name, _)| name.as_str())
             .collect();
         if !still.is_empty() {
@@ -48,19 +51,14 @@ impl Summary {
                 shortened(&still.iter().map(|name| name.to_string()).collect::<Vec<_>>(), ", ")
             ));
         }
-        let discrete_errors: Vec<WrongShare> = discrete_outputs(&source.description)
-            .zip(&decision.wrong_shares)
-            .map(|(output, &share)| WrongShare { name: output.name.clone(), share })
-            .collect();
-        let wrong = discrete_errors.iter().filter(|output| output.share > decision.tolerance);
-        if let Some(worst) = wrong.max_by(|a, b| a.share.total_cmp(&b.share)) {
+        let discrete_errors = discrete_errors(source, decision, grid.step);
+        warnings.extend(switching_warning(&discrete_errors, decision.tolerance));
+        warnings.extend(findings(studied, names));
+        for (ours, called) in diagnostics::renamed(&source.description) {
             warnings.push(format!(
-                "the output {} has another value than the accurate solution for {:.2} % of the time",
-                worst.name,
-                100.0 * worst.share
+                "the model has a variable {ours} of its own: fmu-build's is called {called} in the new FMU"
             ));
         }
-        warnings.extend(findings(studied, names));
         if grid.truncated {
             warnings.push(format!(
                 "the plan was verified over the first {} steps of the run only; shorten the run with --stop to choose what \
@@ -135,8 +133,8 @@ impl Summary {
                 .into_iter()
                 .zip(&decision.errors)
                 .zip(&decision.errors_but_for_lateness)
-                .zip(standing(&studied.trajectory))
-                .map(|(((name, &error), &rest), still)| NamedError {
+                .zip(&standing)
+                .map(|(((name, &error), &rest), &still)| NamedError {
                     name,
                     error,
                     still,
@@ -162,4 +160,44 @@ impl Summary {
             figures: Figures::new(source, studied, decision),
         }
     }
+}
+
+fn discrete_errors(source: &Source, decision: &Decision, step: f64) -> Vec<DiscreteError> {
+    let of = |list: &[Switching], at: usize| list.get(at).copied().unwrap_or_default();
+    let outputs = discrete_outputs(&source.description).enumerate();
+    let errors = outputs.map(|(at, output)| {
+        let (given, explored) = (of(&decision.switching, at), of(&decision.explored_switching, at));
+        DiscreteError {
+            name: output.name.clone(),
+            share: given.share,
+            delay: given.delay as f64 * step,
+            delay_steps: given.delay,
+            explored_share: explored.share,
+            explored_delay: explored.delay as f64 * step,
+            explored_delay_steps: explored.delay,
+        }
+    });
+    errors.collect()
+}
+
+/// The output that is wrong for too long, at a stretch or altogether.
+fn switching_warning(outputs: &[DiscreteError], tolerance: f64) -> Option<String> {
+    let wrong = outputs.iter().filter(|output| output.is_late() || output.worst_share() > tolerance);
+    let worst = wrong.max_by(|a, b| {
+        let key = |output: &DiscreteError| (output.worst_delay_steps(), output.worst_share());
+        key(a).0.cmp(&key(b).0).then(key(a).1.total_cmp(&key(b).1))
+    })?;
+    let delay = worst.delay.max(worst.explored_delay);
+    let runs = match worst.delay_steps >= worst.explored_delay_steps {
+        true => "",
+        false => " on invented runs",
+    };
+    Some(format!(
+        "the output {} switches up to {} ({} communication steps) early or late{runs}, and has another value than the accurate solution for {} of the time: \
+         inputs are held during a step, and a small error of a slow quantity shifts its events. A shorter --step helps",
+        worst.name,
+        format_duration(delay),
+        worst.worst_delay_steps(),
+        percent_to(worst.worst_share(), 2)
+    ))
 }

@@ -1,9 +1,9 @@
 //! The summary as a few lines for people; the report uses some of the sentences too.
 
 use super::words::evaluations;
-use super::{Summary, count, trim, warning_lines};
+use super::{DiscreteError, Summary, count, trim, warning_lines};
 use crate::decide::WorstStep;
-use crate::quantity::format_duration;
+use crate::quantity::{format_duration, percent, percent_to};
 use fmu_runtime::plan::Method;
 
 impl Summary {
@@ -42,7 +42,10 @@ impl Summary {
                 .evaluation_time_ns
                 .map_or(String::new(), |time| format!(" of {} each", format_duration(time * 1e-9)));
             let worst = match self.evaluations_worst_step > self.evaluations_per_step {
-                true => format!(" on average, {} at most", trim(self.evaluations_worst_step)),
+                true => format!(
+                    " on average, {} at most but in the first one and after events, where the whole Jacobian is taken",
+                    trim(self.evaluations_worst_step)
+                ),
                 false => String::new(),
             };
             let outputs = match self.evaluations_for_outputs > 0.0 {
@@ -72,8 +75,8 @@ impl Summary {
             line(
                 "error",
                 format!(
-                    "{:.3} % of the range against the accurate solution{} (t = {} ... {} s)",
-                    100.0 * error,
+                    "{} of the range against the accurate solution{} (t = {} ... {} s)",
+                    percent(error),
                     worst.map_or(String::new(), |worst| format!(", worst in {}", worst.name)),
                     self.verified_from,
                     self.verified_to
@@ -81,8 +84,7 @@ impl Summary {
             );
         }
         if self.explored.scenarios > 0 {
-            let percent =
-                |error: Option<f64>| error.map_or("?".into(), |error| format!("{:.3} %", 100.0 * error));
+            let percent = |error: Option<f64>| error.map_or("?".into(), percent);
             line(
                 "explored",
                 format!(
@@ -98,6 +100,9 @@ impl Summary {
                 ),
             );
         }
+        if let Some(text) = self.discrete_text() {
+            line("switches", text);
+        }
         if let Some(watch) = &self.watch {
             let spoke = match (watch.acts, watch.renewals, watch.outside) {
                 (_, 0, 0) => "never spoke in that run".to_string(),
@@ -109,8 +114,8 @@ impl Summary {
             line(
                 "watch",
                 format!(
-                    "a step may miss {:.2} % of a state's size by its Jacobian; {spoke}",
-                    100.0 * watch.threshold
+                    "a step may miss {} of a state's size by its Jacobian; {spoke}",
+                    percent_to(watch.threshold, 2)
                 ),
             );
         }
@@ -174,6 +179,24 @@ impl Summary {
                 evaluations(full.evaluations_per_step),
                 count(full.operations_per_step as usize, "operation")
             )
+        })
+    }
+
+    /// How far the outputs that are no Reals are from the accurate solution.
+    pub fn discrete_text(&self) -> Option<String> {
+        let worst =
+            |a: &&DiscreteError, b: &&DiscreteError| a.worst_delay_steps().cmp(&b.worst_delay_steps());
+        let worst = self.discrete_errors.iter().max_by(worst)?;
+        let share = self.discrete_errors.iter().map(DiscreteError::worst_share).fold(0.0, f64::max);
+        let outputs = count(self.discrete_errors.len(), "discrete output");
+        Some(match worst.worst_delay_steps() {
+            0 => format!("{outputs}, as in the accurate solution at every communication point"),
+            steps => format!(
+                "{outputs}: at most {} early or late ({}), wrong for {} of the time",
+                format_duration(worst.delay.max(worst.explored_delay)),
+                count(steps as usize, "step"),
+                percent_to(share, 3)
+            ),
         })
     }
 

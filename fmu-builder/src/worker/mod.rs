@@ -13,6 +13,7 @@ mod scales;
 mod session;
 mod simulate;
 mod study;
+mod terms;
 pub(crate) mod timing;
 
 use crate::lab::protocol::{self, Reporter};

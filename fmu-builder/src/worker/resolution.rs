@@ -6,7 +6,7 @@
 //! of its steps. Where it is coarse, a second run, which knows the outputs' ranges, is controlled by it.
 
 use super::session::Session;
-use crate::decide::range;
+use crate::decide::Ranges;
 use fmu_runtime::status::Status;
 
 /// One step in so many is measured: an evaluation and a reading of the outputs more.
@@ -50,13 +50,10 @@ impl Resolution {
         }
     }
 
-    /// From now on each output may be wrong by `tolerance` of the range that it has in `trajectory`; what stands still there is not looked at.
-    pub fn control(&mut self, trajectory: &[Vec<f64>], tolerance: f64) {
-        let limit = |output: usize| {
-            let (range, size) = range(trajectory.iter().map(|point| point[output]));
-            if range > 1e-9 * size { tolerance * range } else { f64::INFINITY }
-        };
-        self.limits = Some((0..self.outputs.len()).map(limit).collect());
+    /// From now on each output may be wrong by `tolerance` of its range; what stands still is not looked at.
+    pub fn control(&mut self, ranges: &Ranges, tolerance: f64) {
+        let limit = |range: Option<f64>| range.map_or(f64::INFINITY, |range| tolerance * range);
+        self.limits = Some(ranges.moving().map(limit).collect());
     }
 
     /// The largest error of an output relative to what it may be, where it is controlled.
@@ -92,9 +89,12 @@ impl Resolution {
         }
     }
 
-    /// The first output whose errors are too large for its range.
-    pub fn coarse(&self) -> Option<usize> {
-        self.outputs.iter().position(|seen| 2 * seen.coarse > self.measured)
+    /// The first output whose errors are too large for its range; not one that moves by no more than the rounding of its terms.
+    pub fn coarse(&self, terms: &[f64]) -> Option<usize> {
+        let moves = |(seen, terms): (&Seen, &f64)| {
+            2 * seen.coarse > self.measured && seen.high - seen.low > 1e-9 * terms
+        };
+        self.outputs.iter().zip(terms).position(moves)
     }
 
     /// The outputs at both results. False if the model does not tell them.

@@ -7,7 +7,9 @@ use super::probe::{Point, Prober};
 use super::reference::{Halt, Linearisation, ReferenceSolution};
 use super::scales::scales;
 use super::session::{Session, expect, said};
+use super::terms::Terms;
 use super::timing;
+use crate::decide::Ranges;
 use crate::experiment::{Experiment, Value};
 use crate::interface::Interface;
 use crate::lab::Reporter;
@@ -65,6 +67,8 @@ pub struct Studied {
     /// Trajectories at the start and at each grid point that was reached, one row per point.
     pub times: Vec<f64>,
     pub trajectory: Vec<Vec<f64>>,
+    /// How large the terms are that these quantities are made of.
+    pub terms: Vec<f64>,
     /// The outputs that are no Reals at the same points.
     pub discrete: Vec<Vec<i64>>,
     pub events: u64,
@@ -156,6 +160,7 @@ impl Study {
         let (mut halted, mut is_dead) = (None, false);
         let (mut notes, mut time_invariant) = (Vec::new(), !self.time_declared);
         let (mut events_seen, mut before) = (0, session.x.clone());
+        let mut terms = Terms::new(outputs, session.x.len());
         reporter.phase("the accurate run (fmi2GetDerivatives)");
         for (i, &target) in self.grid.iter().enumerate() {
             reporter.progress(i as f64 / self.grid.len() as f64);
@@ -193,6 +198,7 @@ impl Study {
                 let (mut taken, ignores) = session.aside(|session| {
                     let mut taken = vec![prober.probe(session)?];
                     let ignores = !time_invariant || checks::ignores_time(session, self.h)?;
+                    terms.measure(session)?;
                     if beside {
                         taken.extend(prober.probe_beside(session, points.len() as u64, reach)?);
                     }
@@ -217,7 +223,7 @@ impl Study {
             ));
         }
         notes.dedup_by(|a, b| a.len() == b.len()); // once is enough
-        let coarse = run.resolution.coarse();
+        let coarse = run.resolution.coarse(&terms.sizes);
         // What follows may disturb the model: its run is over. An instance that has failed is not asked any more.
         let mut live = match is_dead {
             false => Some(session),
@@ -245,7 +251,8 @@ impl Study {
         drop(live);
         if let Some(output) = coarse {
             let reached = &self.grid[..trajectory.len() - 1];
-            match self.retrace(&linearisation, &trajectory, reached, deadline, reporter)? {
+            let ranges = Ranges::of(&trajectory, &terms.sizes);
+            match self.retrace(&linearisation, &ranges, reached, deadline, reporter)? {
                 Some(finer) => (trajectory, discrete) = finer,
                 None => notes.push(format!(
                     "the accurate run knows {} to few digits only: it is a small difference of large states",
@@ -278,6 +285,7 @@ impl Study {
             wrong_directional,
             times,
             trajectory,
+            terms: terms.sizes,
             discrete,
             events: run.events,
             time_invariant,
@@ -293,7 +301,7 @@ impl Study {
     fn retrace(
         &self,
         linearisation: &Linearisation,
-        known: &[Vec<f64>],
+        known: &Ranges,
         grid: &[f64],
         deadline: Instant,
         reporter: &mut Reporter,

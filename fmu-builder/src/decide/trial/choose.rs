@@ -6,7 +6,7 @@ use crate::decide::error::largest;
 use crate::decide::{Certificate, Cost, Decision, Explored, Problem};
 use crate::error::Error;
 use crate::options::{Options, Partitioning, WatchMode};
-use crate::quantity::format_duration;
+use crate::quantity::{format_duration, percent, percent_to};
 use fmu_runtime::plan::Plan;
 
 /// Costs this near to each other are equal.
@@ -98,20 +98,20 @@ impl Judge<'_> {
         }
         if let Some(error) = outcome.explored.filter(|&error| error > self.options.tolerance) {
             self.warnings.push(format!(
-                "on invented runs the error is up to {:.2} %, more than the tolerance, with this and every other plan that was tried; if your bench \
+                "on invented runs the error is up to {}, more than the tolerance, with this and every other plan that was tried; if your bench \
                  does such things, a shorter --step helps. What they do: see the report, --explore and --range",
-                100.0 * error
+                percent_to(error, 2)
             ));
         }
         if !fits {
             let step = self.problem.discretisation;
             let seconds = f64::from(step.substeps) * cost.worst_seconds(evaluation);
-            let share = 100.0 * seconds / (f64::from(step.substeps) * step.h);
+            let share = percent_to(seconds / (f64::from(step.substeps) * step.h), 0);
             self.warnings.push(format!(
-                "the longest step takes about {}, {share:.0} % of the communication step; no plan that holds takes less than \
-                 {:.0} %",
+                "the longest step takes about {}, {share} of the communication step; no plan that holds takes less than \
+                 {}",
                 format_duration(seconds),
-                100.0 * SHARE
+                percent_to(SHARE, 0)
             ));
         }
         if plan.watch.is_none() && self.options.watch != WatchMode::Off && self.problem.n > 0 {
@@ -134,7 +134,8 @@ impl Judge<'_> {
             error: outcome.error,
             errors: outcome.errors,
             errors_but_for_lateness: outcome.errors_but_for_lateness,
-            wrong_shares: outcome.wrong_shares,
+            switching: outcome.switching,
+            explored_switching: outcome.explored_switching,
             reference_error: None,
             explored,
             ranges: Vec::new(),
@@ -227,9 +228,9 @@ fn missed(problem: &Problem, options: &Options, plan: &Plan, error: f64, late: b
         format!("a step of about {} would do (--step or --substeps)", format_duration(round_down(shorter)))
     };
     format!(
-        "{MISSED} {:.3} %, more than the tolerance of {:.3} %{why}; {advice}",
-        100.0 * error,
-        100.0 * options.tolerance,
+        "{MISSED} {}, more than the tolerance of {}{why}; {advice}",
+        percent(error),
+        percent(options.tolerance),
     )
 }
 
