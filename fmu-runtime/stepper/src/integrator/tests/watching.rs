@@ -251,7 +251,7 @@ fn watched_renews_where_it_must() {
 }
 
 /// The remark is of the step that spoke. One communication step of a second: at its beginning the input jumps, and the watch speaks within ten milliseconds; at its end the model
-/// is at rest, and the last internal step misses nothing.
+/// is at rest, and what was missed since is a tenth of what the watch speaks of.
 #[test]
 fn the_remark_is_of_the_step_that_spoke() {
     let threshold = 1e-2;
@@ -262,7 +262,7 @@ fn the_remark_is_of_the_step_that_spoke() {
     integrator.live.inputs_changed = true;
     let division = integrator.divide(1.0);
     integrator.advance(1.0, division).unwrap();
-    assert!(integrator.live.plan_defect < 1e-6, "{}", integrator.live.plan_defect);
+    assert!(integrator.live.plan_defect < 0.1 * threshold, "{}", integrator.live.plan_defect);
     let Some(Remark::OutsidePlan { state, defect, time }) = integrator.remark() else { panic!("no remark") };
     assert_eq!(state, 0);
     assert!(defect > threshold, "{defect}");
