@@ -60,6 +60,7 @@ pub fn assemble(interface: &Interface, discretisation: Discretisation, choice: C
             completed_step_needed: interface.completed_step_needed,
             time_invariant: choice.time_invariant,
             outputs_need_evaluation: choice.outputs_need_evaluation,
+            writes_beyond: interface.writes_beyond,
         },
         step: Step { method: choice.method, h, substeps, limit: LIMIT },
         states: interface.states(choice.nominals, choice.sizes),
@@ -73,6 +74,7 @@ pub fn assemble(interface: &Interface, discretisation: Discretisation, choice: C
             bisections: (1.0 / precision).log2().ceil().clamp(1.0, 30.0) as u32,
             max_per_step: EVENTS_PER_STEP,
             max_iterations: EVENT_ITERATIONS,
+            may_be_nan: interface.indicators_may_be_nan,
         },
         diagnostics: diagnostics::reserve(interface),
     }

@@ -4,6 +4,7 @@ use crate::assemble::Discretisation;
 use crate::decide::{self, Decision, ReferenceRun};
 use crate::error::Error;
 use crate::experiment::Experiment;
+use crate::interface::Interface;
 use crate::lab::Lab;
 use crate::options::Options;
 use crate::outputs::Outputs;
@@ -49,15 +50,34 @@ pub fn build(options: &Options) -> Result<Summary, Error> {
     let lab = Lab::new(&options.limits, &source.scratch, progress)?;
 
     let (studied, mut decision) = loop {
-        let (studied, decision) = attempt(options, &source, &experiments, &grid, &lab)?;
+        let mut interface = source.interface();
+        lab.lacks().iter().for_each(|lack| lack.apply(&mut interface));
+        source.left_out = lab.lacks().iter().filter_map(|lack| lack.output()).collect();
+        let (before, attempt) =
+            (lab.left(), attempt(options, &source, &interface, &experiments, &grid, &lab));
+        if lab.lacking(&interface) {
+            continue; // without what it was just found to lack
+        }
+        let (studied, mut decision) = attempt?;
         let order = decision.plan.step.method.tableau().order;
         // Where the accurate solution itself is uncertain a shorter step gains nothing.
         let certain = decision.reference_error.is_none_or(|error| error <= options.tolerance);
+        let took = before - lab.left();
+        let missed = decision.error.is_some_and(|error| error > options.tolerance);
+        if certain && missed && grid.refinements > 0 && lab.left() < 2.0 * took {
+            decision.warnings.push(format!(
+                "a shorter step was not tried: of the {} of --time-limit {} are left",
+                format_duration(options.limits.total),
+                format_duration(lab.left())
+            ));
+            break (studied, decision);
+        }
         if !certain || !grid.shorten(decision.error, options.tolerance, order) {
             break (studied, decision);
         }
     };
     lab.finish();
+    decision.warnings.splice(0..0, lab.lacks().iter().map(|lack| lack.warning()));
     decision.warnings.splice(0..0, ignored.map(|ignored| format!("{ignored}; they are ignored")));
     source.set_starts(&studied.starts);
 
@@ -78,6 +98,7 @@ pub fn build(options: &Options) -> Result<Summary, Error> {
 fn attempt(
     options: &Options,
     source: &Source,
+    interface: &Interface,
     experiments: &[Experiment],
     grid: &TimeGrid,
     lab: &Lab,
@@ -90,7 +111,6 @@ fn attempt(
         // What the tolerance allows anywhere it allows in time: the step itself errs by more.
         precision: options.tolerance,
     };
-    let interface = source.interface();
     let study = Study {
         interface: interface.clone(),
         experiment: first.clone(),
@@ -99,10 +119,11 @@ fn attempt(
         grid: grid.points(first),
         samples: SAMPLES,
         tolerance: accuracy(options.tolerance),
-        patience: 0.5 * lab.limit(),
+        patience: (0.5 * lab.limit()).min(0.3 * lab.left()),
         missing_starts: source.missing_starts(),
         time_declared: source.time_declared(),
         thorough: true,
+        given: true,
     };
     let mut studied = lab.study(study.clone())?;
     let mut runs = vec![given_run("the given run", first, grid, &studied)?];
@@ -113,7 +134,7 @@ fn attempt(
         thorough: false,
         ..study.clone()
     });
-    let answers = lab.study_all(more.collect());
+    let answers = lab.study_all(more.collect(), 0.0);
     for (at, (experiment, answer)) in others.iter().zip(answers).enumerate() {
         let other = answer?;
         runs.push(given_run(&format!("given run {}", at + 2), experiment, grid, &other)?);
@@ -135,8 +156,8 @@ fn attempt(
     }
     // A communication step that we choose ourselves is shortened instead.
     let mut decision = match grid.refinements {
-        0 => decide::decide_with_substeps(&interface, discretisation, &studied, &runs, options, lab)?,
-        _ => decide::decide(&interface, discretisation, &studied, &runs, options, lab)?,
+        0 => decide::decide_with_substeps(interface, discretisation, &studied, &runs, options, lab)?,
+        _ => decide::decide(interface, discretisation, &studied, &runs, options, lab)?,
     };
     decision.ranges = scenarios.ranges;
     if decision.error.is_some_and(|error| error > options.tolerance) {

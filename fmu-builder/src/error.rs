@@ -19,6 +19,11 @@ pub enum Error {
     )]
     LongDescription { path: PathBuf, found: u64, most: u64 },
     #[error(
+        "{}: modelDescription.xml says numberOfEventIndicators=\"{found}\", more than the {most} that are accepted; export the FMU again",
+        path.display()
+    )]
+    Indicators { path: PathBuf, found: usize, most: usize },
+    #[error(
         "{} has no modelDescription.xml at its top level{}; an FMU must have one",
         path.display(),
         found.as_ref().map_or(String::new(), |name| format!(" (but {name}: was the folder zipped instead of its content?)"))

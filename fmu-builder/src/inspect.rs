@@ -98,9 +98,8 @@ pub fn inspect(options: &InspectOptions) -> Result<Inspection, Error> {
     let span = experiment.stop - experiment.start;
     let h = description.default_experiment.step_size.filter(|&h| h > 0.0).unwrap_or(span / 1000.0);
     let start = experiment.start;
-    let interface = source.interface();
-    let study = Study {
-        interface: interface.clone(),
+    let mut study = Study {
+        interface: source.interface(),
         experiment,
         h,
         declared: source.declared(),
@@ -111,8 +110,16 @@ pub fn inspect(options: &InspectOptions) -> Result<Inspection, Error> {
         missing_starts: Vec::new(),
         time_declared: source.time_declared(),
         thorough: true,
+        given: true,
     };
-    let studied = lab.study(study)?;
+    let studied = loop {
+        lab.lacks().iter().for_each(|lack| lack.apply(&mut study.interface));
+        match lab.study(study.clone()) {
+            Err(_) if lab.lacking(&study.interface) => {}
+            answer => break answer?,
+        }
+    };
+    let interface = study.interface;
     lab.finish();
     let n = interface.state_names.len();
     let entries = studied.entries.iter().map(|&(row, col, constant)| {

@@ -24,6 +24,13 @@ pub struct Interface {
     pub can_serialize_state: bool,
     pub provides_directional_derivative: bool,
     pub instantiate_only_once: bool,
+    /// It may be evaluated at states beside its run, and `fmi2FreeInstance` may be called: false where that ends its process.
+    pub can_be_moved: bool,
+    pub can_be_freed: bool,
+    /// It writes more values than it should into the vectors that it is given.
+    pub writes_beyond: bool,
+    /// Its event indicators are not always numbers: one that is none keeps its sign.
+    pub indicators_may_be_nan: bool,
     /// `fmi2CompletedIntegratorStep` must be called after every step.
     pub completed_step_needed: bool,
     /// `DefaultExperiment tolerance`, for FMUs with solvers of their own.
@@ -63,6 +70,10 @@ impl Interface {
             can_serialize_state: exchange.can_get_and_set_fmu_state && exchange.can_serialize_fmu_state,
             provides_directional_derivative: exchange.provides_directional_derivative,
             instantiate_only_once: exchange.can_be_instantiated_only_once_per_process,
+            can_be_moved: true,
+            can_be_freed: true,
+            writes_beyond: false,
+            indicators_may_be_nan: false,
             completed_step_needed: !exchange.completed_integrator_step_not_needed,
             tolerance: description.default_experiment.tolerance,
             state_names: states
@@ -98,6 +109,10 @@ impl Interface {
             can_serialize_state: model.can_serialize_state,
             provides_directional_derivative: model.provides_directional_derivative,
             instantiate_only_once: model.instantiate_only_once,
+            can_be_moved: true,
+            can_be_freed: true,
+            writes_beyond: model.writes_beyond,
+            indicators_may_be_nan: events.may_be_nan,
             completed_step_needed: model.completed_step_needed,
             tolerance: None,
             state_names: states.names,
@@ -118,6 +133,15 @@ impl Interface {
             true => &self.state_names[index],
             false => &self.output_names[index],
         }
+    }
+
+    /// This output is not compared.
+    pub fn leave_out(&mut self, reference: u32) {
+        let kept: Vec<bool> = self.outputs.iter().map(|output| *output != reference).collect();
+        let mut of_references = kept.iter();
+        self.outputs.retain(|_| of_references.next() == Some(&true));
+        let mut of_names = kept.iter();
+        self.output_names.retain(|_| of_names.next() == Some(&true));
     }
 
     /// The plan's table of states.

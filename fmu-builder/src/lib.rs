@@ -5,6 +5,7 @@
 //! | `build` | the main job, top to bottom |
 //! | `source` | the FMU as it came: unpacked, its description read |
 //! | `interface` | its names, references, roles and abilities, as tables |
+//! | `ability` | what it promises and does not do well: it is built without |
 //! | `experiment/`, `inputs`, `reading` | the runs that are studied, given and invented |
 //! | `study` | the invented ones, run accurately side by side |
 //! | `lab/`, `worker/` | foreign code runs in a child process: study, trial runs, benchmark |
@@ -20,6 +21,7 @@
 //! | `options` | what can be asked for, as values |
 //! | `cli`, `quantity`, `progress`, `error` | the command line |
 
+pub mod ability;
 pub mod analysis;
 pub mod archive;
 pub mod assemble;

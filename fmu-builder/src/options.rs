@@ -11,6 +11,8 @@ use std::path::PathBuf;
 pub const TOLERANCE: f64 = 0.01;
 /// Seconds that one request to the FMU's own code may take.
 pub const TIME_LIMIT: f64 = 60.0;
+/// Seconds that all of them may take together.
+pub const TOTAL_LIMIT: f64 = 600.0;
 
 /// A request to build a Co-Simulation FMU. [`Options::new`] has the defaults of the command line.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,8 +116,9 @@ pub struct NamedRange {
 /// What the builder itself may take.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
-    /// Seconds that one request to the FMU's own code may run.
+    /// Seconds that one request to the FMU's own code may run, and all of them together.
     pub time: f64,
+    pub total: f64,
     /// Bytes that the process with the FMU's code may have. None: the default.
     pub memory: Option<u64>,
     /// Keep the FMU's code from writing outside its scratch folder, where the system can.
@@ -126,7 +129,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { time: TIME_LIMIT, memory: None, sandbox: true, jobs: None }
+        Limits { time: TIME_LIMIT, total: TOTAL_LIMIT, memory: None, sandbox: true, jobs: None }
     }
 }
 

@@ -17,6 +17,9 @@ const DESCRIPTION: &str = "modelDescription.xml";
 /// memory of this process, which has no limit of its own.
 pub const LONGEST_DESCRIPTION: u64 = 512 << 20;
 
+/// Event indicators that are believed: a hundred times what the largest models have, and eight megabytes for each vector of them.
+const MOST_INDICATORS: usize = 1_000_000;
+
 /// The description of the FMU `path`, unpacked in `root`, if it is not longer than `most`.
 pub fn read_description(path: &Path, root: &Path, most: u64) -> Result<ModelDescription, Error> {
     let file = root.join(DESCRIPTION);
@@ -36,6 +39,8 @@ pub struct Source {
     pub scratch: Scratch,
     /// Index of each state's own variable, where the description tells.
     state_variables: Vec<Option<usize>>,
+    /// References of outputs that are not compared.
+    pub left_out: Vec<u32>,
 }
 
 impl Source {
@@ -52,6 +57,10 @@ impl Source {
         let description = read_description(path, &root, LONGEST_DESCRIPTION)?;
         let describe = |source| Error::Description { path: path.into(), source };
         let exchange = description.require_model_exchange().map_err(describe)?;
+        let indicators = description.number_of_event_indicators;
+        if indicators > MOST_INDICATORS {
+            return Err(Error::Indicators { path: path.into(), found: indicators, most: MOST_INDICATORS });
+        }
         if exchange.needs_execution_tool {
             return Err(Error::NeedsTool { path: path.into() });
         }
@@ -69,7 +78,7 @@ impl Source {
             return Err(Error::NoBinary { path: path.into(), wanted, platform, found });
         }
         let state_variables = description.states().iter().map(|state| state.state).collect();
-        Ok(Source { path: path.into(), description, archive, scratch, state_variables })
+        Ok(Source { path: path.into(), description, archive, scratch, state_variables, left_out: Vec::new() })
     }
 
     /// The folder of the unpacked FMU.
@@ -100,7 +109,10 @@ impl Source {
 
     /// Real outputs: what trajectories are compared by.
     pub fn outputs(&self) -> Vec<usize> {
-        interface::real_outputs(&self.description)
+        let mut outputs = interface::real_outputs(&self.description);
+        let variables = &self.description.variables;
+        outputs.retain(|&output| !self.left_out.contains(&variables[output].value_reference));
+        outputs
     }
 
     /// The description lists time among what a derivative depends on.

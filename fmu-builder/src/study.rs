@@ -13,6 +13,8 @@ use crate::worker::{Studied, Study};
 const SAMPLES: usize = 8;
 /// Share of the time limit that one of them may take.
 const PATIENCE: f64 = 0.1;
+/// Share of the time that is left that they leave for what follows.
+const TRIALS: f64 = 0.4;
 /// A run that ends before this share of it tells too little.
 const LEAST: f64 = 0.25;
 
@@ -39,7 +41,8 @@ pub fn study_scenarios(source: &Source, options: &Options, given: &Study, step: 
     let Exploration { scenarios, ranges, unmoved } =
         experiment::explore(&source.description, base, &ranges, extent);
     let studies = scenarios.iter().map(|scenario| study_of(given, scenario, step)).collect();
-    let answers = lab.study_all(studies);
+    // Something must be left for the trials.
+    let answers = lab.study_all(studies, TRIALS * lab.left());
     let mut found = Scenarios { ranges, unmoved, ..Scenarios::default() };
     for (mut scenario, answer) in scenarios.into_iter().zip(answers) {
         match answer {
@@ -86,5 +89,6 @@ fn study_of(given: &Study, scenario: &Scenario, step: f64) -> Study {
     study.patience = PATIENCE / 0.5 * given.patience;
     study.missing_starts = Vec::new();
     study.thorough = false;
+    study.given = false;
     study
 }

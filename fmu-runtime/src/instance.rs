@@ -118,6 +118,9 @@ impl Instance {
     /// Around an inner FMU that is instantiated already.
     pub fn with_inner(name: &str, plan: Plan, mut inner: Fmu2, host: Callbacks) -> Result<Instance, String> {
         inner.forbid_calls_after_errors();
+        if plan.model.writes_beyond {
+            inner.make_room(plan.states.names.len(), plan.events.indicators as usize);
+        }
         let variables = &plan.variables;
         Ok(Instance {
             name: CString::new(name.replace('\0', "")).unwrap_or_default(),

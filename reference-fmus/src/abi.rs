@@ -17,7 +17,7 @@ mod tests;
 
 use crate::instance::{Instance, Outcome, Snapshot};
 use crate::model::Oddity;
-use crate::models::broken::{Broken, Fault};
+use crate::models::broken::{Act, Broken, Fault};
 use crate::strict::Strict;
 use break_down::break_down;
 use fmi2_types::{Callbacks, EventInfo, Kind, Status};
@@ -32,6 +32,8 @@ pub struct Component {
     strict: Option<Strict>,
     /// A panic was caught: nothing about the instance is trusted any more.
     poisoned: bool,
+    /// It was asked for what it has not, and answers nothing any more.
+    dead: bool,
 }
 
 struct Log {
@@ -58,6 +60,21 @@ unsafe fn run(
     let Some(it) = (unsafe { component.as_mut() }) else { return Status::Error };
     if it.poisoned {
         return Status::Fatal;
+    }
+    if let Oddity::Broken(fault) = it.instance.oddity() {
+        if it.dead {
+            it.log.write(Status::Error, &format!("{function}: the model is in its error state"));
+            return Status::Error;
+        }
+        match fault.act(function) {
+            // SAFETY: none: a real segmentation fault is the point.
+            Some(Act::Crash) => unsafe { std::ptr::null_mut::<u8>().write_volatile(1) },
+            Some(Act::Error) => {
+                it.log.write(Status::Error, &format!("{function}: not implemented"));
+                return Status::Error;
+            }
+            None => {}
+        }
     }
     if let Some((status, message)) = it.strict.as_mut().and_then(|strict| strict.before(function)) {
         if let Some(message) = message {
@@ -182,7 +199,7 @@ pub unsafe extern "C" fn fmi2Instantiate(
     match made.unwrap_or_else(|_| Err("internal error".into())) {
         Ok(instance) => {
             let strict = (instance.oddity() == Oddity::Strict).then(|| Strict::new(&name));
-            Box::into_raw(Box::new(Component { instance, log, strict, poisoned: false }))
+            Box::into_raw(Box::new(Component { instance, log, strict, poisoned: false, dead: false }))
         }
         Err(why) => {
             log.write(Status::Error, &format!("fmi2Instantiate: {why}"));
@@ -196,6 +213,16 @@ pub unsafe extern "C" fn fmi2FreeInstance(c: *mut Component) {
     if !c.is_null() {
         // SAFETY: made by `Box::into_raw` in fmi2Instantiate.
         let mut it = unsafe { Box::from_raw(c) };
+        match it.instance.oddity() {
+            // SAFETY: none: a real segmentation fault is the point.
+            Oddity::Broken(Fault::CrashIn("fmi2FreeInstance")) => unsafe {
+                std::ptr::null_mut::<u8>().write_volatile(1)
+            },
+            Oddity::Broken(Fault::HangsAtEnd) => loop {
+                std::thread::sleep(std::time::Duration::from_secs(1));
+            },
+            _ => {}
+        }
         let judged = it.strict.as_mut().and_then(|strict| strict.before("fmi2FreeInstance"));
         if let Some((_, Some(message))) = judged {
             it.log.write(Status::Error, &message);
@@ -258,7 +285,15 @@ pub unsafe extern "C" fn fmi2Reset(c: *mut Component) -> Status {
 
 #[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2GetReal(c: *mut Component, vr: *const u32, n: usize, value: *mut f64) -> Status {
-    unsafe { run("fmi2GetReal", c, |it| it.get_real(slice(vr, n)?, slice_mut(value, n)?)) }
+    unsafe {
+        run("fmi2GetReal", c, |it| {
+            let (references, values) = (slice(vr, n)?, slice_mut(value, n)?);
+            if it.oddity() == Oddity::Broken(Fault::UnreadableOutput) && references.contains(&3) {
+                return Err("y is not computed".into());
+            }
+            it.get_real(references, values)
+        })
+    }
 }
 
 #[cfg_attr(feature = "export", unsafe(no_mangle))]
@@ -358,6 +393,7 @@ pub unsafe extern "C" fn fmi2GetFMUstate(c: *mut Component, state: *mut *mut Sna
         run("fmi2GetFMUstate", c, |it| {
             let state = state.as_mut().ok_or("there is no place for the state")?;
             let snapshot = it.snapshot()?;
+            it.be_changed_by("fmi2GetFMUstate");
             // A state that exists is overwritten, as FMI wants.
             match state.as_mut() {
                 Some(old) => *old = snapshot,
@@ -371,7 +407,11 @@ pub unsafe extern "C" fn fmi2GetFMUstate(c: *mut Component, state: *mut *mut Sna
 #[cfg_attr(feature = "export", unsafe(no_mangle))]
 pub unsafe extern "C" fn fmi2SetFMUstate(c: *mut Component, state: *mut Snapshot) -> Status {
     unsafe {
-        run("fmi2SetFMUstate", c, |it| it.restore(state.as_ref().ok_or("the state is a null pointer")?))
+        run("fmi2SetFMUstate", c, |it| {
+            it.restore(state.as_ref().ok_or("the state is a null pointer")?)?;
+            it.be_changed_by("fmi2SetFMUstate");
+            Ok(())
+        })
     }
 }
 
@@ -530,6 +570,17 @@ pub unsafe extern "C-unwind" fn fmi2GetDerivatives(c: *mut Component, dx: *mut f
         if let Some((Oddity::Broken(fault), true)) = c.as_ref().map(|it| it.instance.breaks_now()) {
             break_down(fault, dx, n);
         }
+        if let (Some(it), 0) = (c.as_mut(), n) {
+            match it.instance.oddity() {
+                Oddity::Broken(Fault::WritesWithoutStates) => dx.write(1e300),
+                Oddity::Broken(Fault::ErrorWithoutStates) if !it.dead => {
+                    it.dead = true;
+                    it.log.write(Status::Error, "fmi2GetDerivatives: invalid argument nx = 0. Expected 2.");
+                    return Status::Error;
+                }
+                _ => {}
+            }
+        }
         run("fmi2GetDerivatives", c, |it| {
             if it.oddity() == Oddity::WritesBeyond {
                 dx.add(n).write(0.0);
@@ -555,5 +606,12 @@ pub unsafe extern "C" fn fmi2GetNominalsOfContinuousStates(
     nominals: *mut f64,
     n: usize,
 ) -> Status {
-    unsafe { run("fmi2GetNominalsOfContinuousStates", c, |it| it.get_nominals(slice_mut(nominals, n)?)) }
+    unsafe {
+        run("fmi2GetNominalsOfContinuousStates", c, |it| {
+            if n == 0 && it.oddity() == Oddity::Broken(Fault::WritesWithoutStates) {
+                nominals.write(1.0);
+            }
+            it.get_nominals(slice_mut(nominals, n)?)
+        })
+    }
 }

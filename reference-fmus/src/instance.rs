@@ -383,6 +383,14 @@ impl Instance {
         Ok(())
     }
 
+    /// The model that changes in this function does so.
+    pub fn be_changed_by(&mut self, function: &str) {
+        if matches!(self.oddity, Oddity::Broken(Fault::ChangesIn(there)) if there == function) {
+            self.v.real[1] *= 0.5;
+            self.stale = true;
+        }
+    }
+
     // Help
 
     /// Legal in these modes only.

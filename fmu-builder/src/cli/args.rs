@@ -9,7 +9,7 @@ use crate::Libraries;
 use crate::error::Error;
 use crate::options::{
     BenchOptions, InspectOptions, JacobianPolicy, Limits, METHODS, Options, Partitioning, Run, TIME_LIMIT,
-    TOLERANCE, WatchMode,
+    TOLERANCE, TOTAL_LIMIT, WatchMode,
 };
 use crate::quantity::{self, split_names};
 use fmu_runtime::plan::Method;
@@ -190,7 +190,7 @@ impl RunArgs {
 /// What the work itself may take.
 #[derive(Debug, Clone, Default, Args)]
 pub struct LimitArgs {
-    /// Longest time the FMU's own code may run [default: 60s]
+    /// Longest time the FMU's own code may run in all [default: 60s at a time, 10min in all]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     pub time_limit: Option<String>,
     /// Most memory that the process with the FMU's code may take: 2GB
@@ -203,9 +203,10 @@ pub struct LimitArgs {
 
 impl LimitArgs {
     pub fn limits(&self) -> Result<Limits, Error> {
+        let time = value(&self.time_limit, |text| quantity::parse_positive_time(text, "a time limit"))?;
         Ok(Limits {
-            time: value(&self.time_limit, |text| quantity::parse_positive_time(text, "a time limit"))?
-                .unwrap_or(TIME_LIMIT),
+            time: time.unwrap_or(TIME_LIMIT),
+            total: time.unwrap_or(TOTAL_LIMIT),
             memory: value(&self.memory_limit, |text| quantity::parse_memory(text, "a memory limit"))?,
             sandbox: !self.no_sandbox,
             jobs: None,

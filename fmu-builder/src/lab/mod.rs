@@ -13,7 +13,9 @@ pub mod confine;
 pub mod process;
 pub mod protocol;
 
+use crate::ability::Lack;
 use crate::error::Error;
+use crate::interface::Interface;
 use crate::options::Limits;
 use crate::progress::Progress;
 use crate::scratch::Scratch;
@@ -24,17 +26,25 @@ pub use protocol::Reporter;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub struct Lab {
-    process: Process,
-    limits: Limits,
-    scratch: PathBuf,
+    workers: Workers,
     progress: Progress,
 }
 
+/// What several threads may ask at once.
+struct Workers {
+    process: Process,
+    limits: Limits,
+    scratch: PathBuf,
+    begin: Instant,
+    /// What the FMU was found to lack.
+    lacks: Mutex<Vec<Lack>>,
+}
+
 impl Lab {
-    /// The limits hold for each request; the workers' folders are made in `scratch`.
+    /// The limits on memory and files hold for each request, that on time for all of them; the workers' folders are made in `scratch`.
     pub fn new(limits: &Limits, scratch: &Scratch, progress: Progress) -> Result<Lab, Error> {
         if limits.memory.is_some() && !system::LIMITS_MEMORY {
             return Err(Error::Request(
@@ -42,12 +52,28 @@ impl Lab {
             ));
         }
         let (limits, scratch) = (limits.clone(), scratch.path().to_path_buf());
-        Ok(Lab { process: Process::new()?, limits, scratch, progress })
+        let (begin, lacks) = (Instant::now(), Mutex::default());
+        Ok(Lab { workers: Workers { process: Process::new()?, limits, scratch, begin, lacks }, progress })
     }
 
-    /// Seconds that one request may take.
+    /// Seconds that one request may take now.
     pub fn limit(&self) -> f64 {
-        self.limits.time
+        self.workers.limits.time.min(self.left())
+    }
+
+    /// Seconds that are left of all that requests may take together.
+    pub fn left(&self) -> f64 {
+        self.workers.left()
+    }
+
+    /// What the FMU was found to lack until now.
+    pub fn lacks(&self) -> Vec<Lack> {
+        self.workers.lacks()
+    }
+
+    /// It lacks something that this interface promises: the build has to begin again, without.
+    pub fn lacking(&self, interface: &Interface) -> bool {
+        self.workers.lacking(interface)
     }
 
     pub fn study(&self, study: Study) -> Result<Studied, Error> {
@@ -64,11 +90,12 @@ impl Lab {
         }
     }
 
-    /// Several runs side by side, as many at a time as the limits say. The answers come in the order of the studies.
-    pub fn study_all(&self, studies: Vec<Study>) -> Vec<Result<Studied, Error>> {
+    /// Several runs side by side, as many at a time as the limits say. The answers come in the order of the studies. `reserve`: seconds that they leave
+    /// of the time for the whole build.
+    pub fn study_all(&self, studies: Vec<Study>, reserve: f64) -> Vec<Result<Studied, Error>> {
         self.progress.stage("studying invented runs");
         let requests = studies.into_iter().map(|study| Request::Study(Box::new(study))).collect();
-        let answers = self.ask_all(requests).into_iter();
+        let answers = self.ask_all(requests, reserve).into_iter();
         answers
             .map(|answer| match answer? {
                 Answer::Study(studied) => Ok(*studied),
@@ -91,7 +118,7 @@ impl Lab {
         }
         self.progress.stage(what);
         let requests = runs.into_iter().map(|run| Request::Simulate(Box::new(run))).collect();
-        let answers = self.ask_all(requests).into_iter();
+        let answers = self.ask_all(requests, 0.0).into_iter();
         answers
             .map(|answer| match answer? {
                 Answer::Simulate(simulated) => Ok(simulated),
@@ -116,16 +143,17 @@ impl Lab {
 
     fn ask(&self, stage: &str, request: Request) -> Result<Answer, Error> {
         self.progress.stage(stage);
-        let watch = |fraction| self.progress.fraction(fraction);
-        Ok(self.process.run(&request, &process_limits(&self.limits, &request), &self.scratch, watch)?)
+        Ok(self.workers.run(request, 0.0, |fraction| self.progress.fraction(fraction))?)
     }
 
     /// Ask as many workers at a time as there may be; each takes the next request that is left.
-    fn ask_all(&self, requests: Vec<Request>) -> Vec<Result<Answer, Error>> {
+    fn ask_all(&self, requests: Vec<Request>, reserve: f64) -> Vec<Result<Answer, Error>> {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let jobs = self.limits.jobs.map_or(processors, |jobs| jobs as usize).clamp(1, requests.len().max(1));
-        let (process, limits, scratch) = (&self.process, &self.limits, &self.scratch);
-        let next = AtomicUsize::new(0);
+        let jobs =
+            self.workers.limits.jobs.map_or(processors, |jobs| jobs as usize).clamp(1, requests.len().max(1));
+        let (workers, next) = (&self.workers, AtomicUsize::new(0));
+        let requests: Vec<Mutex<Option<Request>>> =
+            requests.into_iter().map(|request| Mutex::new(Some(request))).collect();
         let answers: Vec<Mutex<Option<Result<Answer, WorkerError>>>> =
             requests.iter().map(|_| Mutex::new(None)).collect();
         std::thread::scope(|scope| {
@@ -135,10 +163,10 @@ impl Lab {
                         let at = next.fetch_add(1, Ordering::Relaxed);
                         requests.get(at).zip(answers.get(at))
                     } {
-                        let limits = process_limits(limits, request);
-                        let answer = process.run(request, &limits, scratch, |_| {});
+                        let request = request.lock().ok().and_then(|mut request| request.take());
+                        let answer = request.map(|request| workers.run(request, reserve, |_| {}));
                         if let Ok(mut place) = place.lock() {
-                            *place = Some(answer);
+                            *place = answer;
                         }
                     }
                 });
@@ -153,9 +181,79 @@ impl Lab {
     }
 }
 
-fn process_limits(limits: &Limits, request: &Request) -> process::Limits {
+impl Workers {
+    fn left(&self) -> f64 {
+        (self.limits.total - self.begin.elapsed().as_secs_f64()).max(0.0)
+    }
+
+    fn lacks(&self) -> Vec<Lack> {
+        self.lacks.lock().map(|lacks| lacks.clone()).unwrap_or_default()
+    }
+
+    fn lacking(&self, interface: &Interface) -> bool {
+        self.lacks().iter().any(|lack| !lack.ability.changes_nothing() && lack.concerns(interface))
+    }
+
+    fn learn(&self, lacks: Vec<Lack>) {
+        let Ok(mut known) = self.lacks.lock() else { return };
+        for lack in lacks {
+            if !known.iter().any(|other| other.ability == lack.ability) {
+                known.push(lack);
+            }
+        }
+    }
+
+    /// One request. What the FMU lacks is remembered; where an answer does not depend on it, it is asked again without.
+    fn run(
+        &self,
+        mut request: Request,
+        reserve: f64,
+        mut watch: impl FnMut(f64),
+    ) -> Result<Answer, WorkerError> {
+        loop {
+            let known = self.lacks();
+            for interface in request.interfaces() {
+                known
+                    .iter()
+                    .filter(|lack| lack.ability.changes_nothing())
+                    .for_each(|lack| lack.apply(interface));
+            }
+            let left = self.left() - reserve;
+            let lacking = request.interfaces().iter().any(|interface| self.lacking(interface));
+            if lacking {
+                return Err(WorkerError::Abandoned);
+            }
+            if left <= 0.0 {
+                return Err(WorkerError::OutOfTime {
+                    limit: Duration::from_secs_f64(self.limits.total.min(1e6)),
+                });
+            }
+            let limits = process_limits(&self.limits, left, &request);
+            match self.process.run_to_its_end(&request, &limits, &self.scratch, &mut watch) {
+                Ok((answer, lack)) => {
+                    self.learn(lack.into_iter().filter(|lack| lack.ability.changes_nothing()).collect());
+                    return Ok(answer);
+                }
+                Err(error) => {
+                    let lacks = error.lacks();
+                    let again = lacks.iter().any(|lack| {
+                        lack.ability.changes_nothing()
+                            && request.interfaces().iter().any(|it| lack.concerns(it))
+                    });
+                    self.learn(lacks);
+                    if !again {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// `left`: seconds that are left.
+fn process_limits(limits: &Limits, left: f64, request: &Request) -> process::Limits {
     process::Limits {
-        time: Duration::from_secs_f64(limits.time.min(1e6)),
+        time: Duration::from_secs_f64(limits.time.min(left).min(1e6)),
         memory: limits.memory,
         writable: limits.sandbox.then(|| vec![request.resources()]),
     }

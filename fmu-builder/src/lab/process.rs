@@ -10,15 +10,17 @@
 //! within a second, and ends itself and its group.
 
 use super::confine::{Confinement, Folder};
-use super::protocol::{Envelope, Message, REQUEST, decode, encode, receive};
+use super::protocol::{Envelope, LAST_CALL, Message, REQUEST, Refusal, decode, encode, receive};
+use crate::ability::{Ability, Lack};
 use crate::cleanup::{Entered, Leftover, enter};
 use crate::quantity::format_duration;
 use crate::system;
+use fmu_runtime::fmi::Witness;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, PipeReader, Read, Seek, SeekFrom};
+use std::io::{self, PipeReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -71,15 +73,26 @@ impl Process {
         Process { executable: executable.into(), arguments }
     }
 
-    /// Have a worker answer `request`, telling `watch` now and then how much is done, from 0 to 1. Paths in the request must be absolute:
-    /// the worker has a working directory of its own, in `scratch`.
+    /// Likewise, however the FMU ends after its answer.
     pub fn run<Req: Serialize, Res: DeserializeOwned>(
         &self,
         request: &Req,
         limits: &Limits,
         scratch: &Path,
-        mut watch: impl FnMut(f64),
+        watch: impl FnMut(f64),
     ) -> Result<Res, WorkerError> {
+        self.run_to_its_end(request, limits, scratch, watch).map(|(answer, _)| answer)
+    }
+
+    /// Have a worker answer `request`, telling `watch` now and then how much is done, from 0 to 1. Paths in the request must be absolute:
+    /// the worker has a working directory of its own, in `scratch`. The second part of the answer: the FMU did not end well afterwards.
+    pub fn run_to_its_end<Req: Serialize, Res: DeserializeOwned>(
+        &self,
+        request: &Req,
+        limits: &Limits,
+        scratch: &Path,
+        mut watch: impl FnMut(f64),
+    ) -> Result<(Res, Option<Lack>), WorkerError> {
         let trouble = |source| WorkerError::Scratch { folder: scratch.into(), source };
         let made = tempfile::Builder::new().prefix("worker-").tempdir_in(scratch).map_err(trouble)?;
         // Not canonical: that would be a form (\\?\C:\...) on Windows that few programs understand.
@@ -88,9 +101,10 @@ impl Process {
             .map_err(|reason| WorkerError::Garbled { what: "the request", reason })?;
         fs::write(folder.join(REQUEST), request).map_err(trouble)?;
         let printed = Printed::new(&folder).map_err(trouble)?;
+        let last_call = LastCall::new(&folder).map_err(trouble)?;
         let (answers, pipe) = io::pipe().map_err(trouble)?;
 
-        // The pipe's writing end is closed on our side when the command is dropped: the reader sees the worker's end.
+        // The pipe's writing end is closed on our side when the command is dropped, below: the reader sees the worker's end.
         let mut command = Command::new(&self.executable);
         let process = system::own_group(&mut command)
             .args(&self.arguments)
@@ -103,26 +117,68 @@ impl Process {
             .stderr(printed.stderr.try_clone().map_err(trouble)?)
             .spawn()
             .map_err(|source| WorkerError::Start { executable: self.executable.clone(), source })?;
+        drop(command);
         let mut conversation = Conversation {
-            process: Running { _entered: enter(Leftover::Group(process.id())), process },
+            process: Running {
+                _entered: enter(Leftover::Group(process.id())),
+                process,
+                folder: folder.clone(),
+            },
             messages: listen(answers),
             phase: String::new(),
             answer: None,
         };
         let end = conversation.wait(limits, &printed, &mut watch).map_err(trouble)?;
-        // A complete answer counts, even if the FMU's library crashed or hung while it was unloaded.
-        if let Some(answer) = conversation.answer {
-            return answer;
-        }
-        let phase = conversation.phase;
-        Err(match end {
-            End::TimedOut => WorkerError::TimedOut { limit: limits.time, phase },
-            End::Flooded(bytes) => WorkerError::Flooded { bytes, phase },
+        let call = last_call.read();
+        let phase = last_phase(&conversation.phase, call);
+        let lack = call.and_then(|call| Ability::behind(call, &conversation.phase));
+        let failure = match end {
+            End::TimedOut => Some(WorkerError::TimedOut { limit: limits.time, phase, lack }),
+            End::Flooded(bytes) => Some(WorkerError::Flooded { bytes, phase }),
             End::Exited(status) => match system::crash(status) {
-                Some(signal) => WorkerError::Crashed { signal, phase },
-                None => WorkerError::Exited { code: status.code(), phase, tail: printed.tail() },
+                Some(signal) => Some(WorkerError::Crashed { signal, phase, lack }),
+                None if status.success() => None,
+                None => Some(WorkerError::Exited { code: status.code(), phase, lack, tail: printed.tail() }),
             },
-        })
+        };
+        // A complete answer counts, even if the FMU's library crashed or hung while it was unloaded.
+        match (conversation.answer, failure) {
+            (Some(answer), None) => Ok((answer?, None)),
+            (Some(answer), Some(failure)) => Ok((answer?, failure.lacks().pop())),
+            (None, Some(failure)) => Err(failure),
+            (None, None) => {
+                let phase = last_phase(&conversation.phase, call);
+                Err(WorkerError::Exited { code: Some(0), phase, lack: None, tail: printed.tail() })
+            }
+        }
+    }
+}
+
+/// What the worker was doing: the phase that it reported, with the call that it really made last.
+fn last_phase(phase: &str, call: Option<&str>) -> String {
+    let Some(call) = call else { return phase.to_string() };
+    match phase.split_once(" (fmi2") {
+        Some((stage, _)) => format!("{stage} ({call})"),
+        None => call.to_string(),
+    }
+}
+
+/// The number of the FMU's last call, in a file that the worker shares with us.
+struct LastCall(File);
+
+impl LastCall {
+    fn new(folder: &Path) -> io::Result<LastCall> {
+        let mut file =
+            File::options().read(true).write(true).create_new(true).open(folder.join(LAST_CALL))?;
+        file.write_all(&0u32.to_ne_bytes())?;
+        Ok(LastCall(file))
+    }
+
+    fn read(mut self) -> Option<&'static str> {
+        let mut number = [0; 4];
+        self.0.seek(SeekFrom::Start(0)).ok()?;
+        self.0.read_exact(&mut number).ok()?;
+        Witness::name(u32::from_ne_bytes(number))
     }
 }
 
@@ -137,23 +193,57 @@ pub enum WorkerError {
         "the FMU crashed with {signal} {}; check that it runs in another tool, or try other values with --set and --inputs",
         at(phase)
     )]
-    Crashed { signal: String, phase: String },
+    Crashed { signal: String, phase: String, lack: Option<Ability> },
     #[error(
         "the FMU did not return within {} {}; give it more with --time-limit, or shorten the run with --stop",
         format_duration(limit.as_secs_f64()), at(phase)
     )]
-    TimedOut { limit: Duration, phase: String },
+    TimedOut { limit: Duration, phase: String, lack: Option<Ability> },
+    #[error(
+        "the build has taken {}, all that it may; give it more with --time-limit, or shorten the run with --stop",
+        format_duration(limit.as_secs_f64())
+    )]
+    OutOfTime { limit: Duration },
+    #[error("not tried any more: the build begins again")]
+    Abandoned,
     #[error("the FMU printed more than {bytes} bytes {} and was stopped; switch its logging off", at(phase))]
     Flooded { bytes: u64, phase: String },
     #[error(
         "the FMU ended its process ({}) {}; check that it runs in another tool{}",
         code.map_or("no exit code".to_string(), |code| format!("exit code {code}")), at(phase), said(tail)
     )]
-    Exited { code: Option<i32>, phase: String, tail: String },
-    #[error("{message}")]
-    Refused { message: String },
+    Exited { code: Option<i32>, phase: String, lack: Option<Ability>, tail: String },
+    #[error("{}", refusal.message)]
+    Refused { refusal: Refusal },
+    #[error(
+        "the answer from the process with the FMU is damaged ({reason}): the FMU writes into files that it did not open, or destroys memory. Check that it \
+         runs in another tool"
+    )]
+    Damaged { reason: String },
     #[error("{what} could not be passed between the processes ({reason}); please report this")]
     Garbled { what: &'static str, reason: String },
+}
+
+impl WorkerError {
+    /// What the FMU could do without, and then this would not have happened.
+    pub fn lacks(&self) -> Vec<Lack> {
+        let one = |lack: &Option<Ability>, seen: String| {
+            lack.iter().map(|ability| Lack::new(ability.clone(), seen.clone())).collect()
+        };
+        match self {
+            WorkerError::Crashed { signal, phase, lack } => {
+                one(lack, format!("it crashed with {signal} {}", at(phase)))
+            }
+            WorkerError::TimedOut { phase, lack, .. } => {
+                one(lack, format!("it did not return {}", at(phase)))
+            }
+            WorkerError::Exited { phase, lack, .. } => {
+                one(lack, format!("it ended its process {}", at(phase)))
+            }
+            WorkerError::Refused { refusal } => refusal.lacks.clone(),
+            _ => Vec::new(),
+        }
+    }
 }
 
 fn at(phase: &str) -> String {
@@ -277,7 +367,6 @@ impl<Res: DeserializeOwned> Conversation<Res> {
 
     /// Take in one message, or let some time pass. False: there will be no more.
     fn hear(&mut self, patience: Duration, watch: &mut impl FnMut(f64)) -> bool {
-        let garbled = |reason| Err(WorkerError::Garbled { what: "the answer", reason });
         let message = match self.messages.recv_timeout(patience) {
             Ok(Ok(message)) => decode(&message),
             Ok(Err(error)) => Err(error.to_string()),
@@ -293,8 +382,8 @@ impl<Res: DeserializeOwned> Conversation<Res> {
             Ok(Message::Phase(phase)) => self.phase = phase,
             Ok(Message::Progress(fraction)) => watch(fraction),
             Ok(Message::Done(answer)) => self.answer = Some(Ok(answer)),
-            Ok(Message::Refused(message)) => self.answer = Some(Err(WorkerError::Refused { message })),
-            Err(reason) => self.answer = Some(garbled(reason)),
+            Ok(Message::Refused(refusal)) => self.answer = Some(Err(WorkerError::Refused { refusal })),
+            Err(reason) => self.answer = Some(Err(WorkerError::Damaged { reason })),
         }
         true
     }
@@ -303,6 +392,8 @@ impl<Res: DeserializeOwned> Conversation<Res> {
 /// A worker that does not outlive its value, nor does anything in its process group.
 struct Running {
     process: Child,
+    /// The worker's own: its name is in the environment of all that it started.
+    folder: PathBuf,
     _entered: Entered,
 }
 
@@ -316,6 +407,7 @@ impl Drop for Running {
         while matches!(self.process.try_wait(), Ok(None)) && start.elapsed() < Duration::from_secs(5) {
             std::thread::sleep(Duration::from_millis(2));
         }
+        system::end_marked(&self.folder);
     }
 }
 

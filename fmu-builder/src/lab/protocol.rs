@@ -8,9 +8,12 @@
 //! Unicode (see [`path`]).
 
 use super::confine::Confinement;
+use crate::ability::{AGAIN, Lack};
 use crate::system;
+use fmu_runtime::fmi::Witness;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::any::Any;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -19,6 +22,9 @@ use std::time::{Duration, Instant};
 
 /// The name of the request's file.
 pub const REQUEST: &str = "request.postcard";
+
+/// The name of the file with the number of the FMU's last call.
+pub const LAST_CALL: &str = "last-call";
 
 /// Longest message that is read: the samples of the largest models take some hundred megabytes.
 const LONGEST: u32 = 1 << 30;
@@ -38,8 +44,27 @@ pub enum Message<Res> {
     /// How much of the work is done, from 0 to 1.
     Progress(f64),
     Done(Res),
-    /// Why there is no answer, for the user.
-    Refused(String),
+    Refused(Refusal),
+}
+
+/// Why there is no answer, for the user; and what the FMU could do without.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    pub message: String,
+    pub lacks: Vec<Lack>,
+}
+
+impl From<String> for Refusal {
+    fn from(message: String) -> Refusal {
+        Refusal { message, lacks: Vec::new() }
+    }
+}
+
+impl From<Vec<Lack>> for Refusal {
+    fn from(lacks: Vec<Lack>) -> Refusal {
+        let seen: Vec<&str> = lacks.iter().map(|lack| lack.seen.as_str()).collect();
+        Refusal { message: seen.join("; "), lacks }
+    }
 }
 
 pub fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, String> {
@@ -86,7 +111,7 @@ pub fn receive(from: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
 /// An error value is an answer too: it becomes `WorkerError::Refused`.
 pub fn serve<Req, Res>(
     request: &Path,
-    handler: impl FnOnce(Req, &mut Reporter) -> Result<Res, String>,
+    handler: impl FnOnce(Req, &mut Reporter) -> Result<Res, Refusal>,
 ) -> ExitCode
 where
     Req: DeserializeOwned,
@@ -103,12 +128,14 @@ where
 
 fn answer<Req: DeserializeOwned, Res: Serialize>(
     request: &Path,
-    handler: impl FnOnce(Req, &mut Reporter) -> Result<Res, String>,
+    handler: impl FnOnce(Req, &mut Reporter) -> Result<Res, Refusal>,
 ) -> Result<(), String> {
     let trouble = |error: io::Error| format!("{}: {error}", request.display());
     // A file of our own: what the FMU does to its standard input does not concern it.
     let pipe = system::own_stdin().map_err(|error| format!("the builder cannot be reached: {error}"))?;
     let bytes = fs::read(request).map_err(trouble)?;
+    let word = File::options().read(true).write(true).open(request.with_file_name(LAST_CALL));
+    let witness = word.ok().and_then(|word| system::share_word(&word)).map(Witness::new).unwrap_or_default();
     // The worker's folder is in the builder's.
     let lock =
         request.ancestors().nth(2).map_or(PathBuf::new(), |scratch| scratch.join(crate::scratch::LOCK));
@@ -118,25 +145,49 @@ fn answer<Req: DeserializeOwned, Res: Serialize>(
     confinement.apply()?;
     system::end_with_parent(&lock);
 
-    let mut reporter = Reporter { pipe, phase: "", fraction: 0.0, sent: None };
+    let mut reporter =
+        Reporter { pipe, witness, phase: "", fraction: 0.0, sent: None, instances: 0, kept: Vec::new() };
     let answer = match handler(request, &mut reporter) {
         Ok(answer) => Message::Done(answer),
-        Err(message) => Message::Refused(message),
+        Err(refusal) => Message::Refused(refusal),
     };
     let bytes = encode(&answer).map_err(|error| format!("the answer cannot be encoded: {error}"))?;
-    send(&mut reporter.pipe, &bytes).map_err(|error| format!("the answer cannot be sent: {error}"))
+    send(&mut reporter.pipe, &bytes).map_err(|error| format!("the answer cannot be sent: {error}"))?;
+    // Now an FMU may crash or hang while it is freed.
+    drop(reporter);
+    Ok(())
 }
 
 /// Tells the builder what the worker is about to do, so that a crash can be named.
-#[derive(Debug)]
 pub struct Reporter {
+    /// Dropped first, before what is kept: then the builder knows that nothing more is to come.
     pipe: File,
+    /// Told of each call of the FMU.
+    pub witness: Witness,
     phase: &'static str,
     fraction: f64,
     sent: Option<Instant>,
+    instances: u32,
+    kept: Vec<Box<dyn Any>>,
 }
 
 impl Reporter {
+    /// One more instance of the FMU: how many there have been.
+    pub fn count_instance(&mut self) -> u32 {
+        self.instances += 1;
+        self.instances
+    }
+
+    /// Name a step on the way to a running model. In a process that has had an instance already, all of them are that of another one.
+    pub fn opening(&mut self, name: &'static str) {
+        self.phase(if self.instances > 1 { AGAIN } else { name });
+    }
+
+    /// Drop this only when the answer was sent.
+    pub fn keep(&mut self, what: impl Any) {
+        self.kept.push(Box::new(what));
+    }
+
     /// Name a risky step before it is taken. Costs one write, and nothing if the name is as before.
     pub fn phase(&mut self, name: &'static str) {
         if self.phase != name {

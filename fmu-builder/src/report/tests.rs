@@ -28,6 +28,7 @@ fn plan() -> Plan {
             completed_step_needed: false,
             time_invariant: false,
             outputs_need_evaluation: false,
+            writes_beyond: false,
         },
         step: Step { method: Method::Lie, h: 1e-3, substeps: 1, limit: 0.01 },
         watch: None,
@@ -42,7 +43,13 @@ fn plan() -> Plan {
         variables: Variables::default(),
         jacobian,
         elimination,
-        events: Events { indicators: 1, bisections: 10, max_per_step: 4, max_iterations: 100 },
+        events: Events {
+            indicators: 1,
+            bisections: 10,
+            max_per_step: 4,
+            max_iterations: 100,
+            may_be_nan: false,
+        },
         diagnostics: vec![],
     }
 }

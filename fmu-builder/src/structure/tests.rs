@@ -367,6 +367,7 @@ fn plan(system: &System) -> Plan {
             completed_step_needed: false,
             time_invariant: false,
             outputs_need_evaluation: false,
+            writes_beyond: false,
         },
         step: Step { method: Method::Lie, h: system.h, substeps: 1, limit: 0.01 },
         watch: None,
@@ -381,7 +382,13 @@ fn plan(system: &System) -> Plan {
         variables: Variables::default(),
         jacobian,
         elimination,
-        events: Events { indicators: 0, bisections: 10, max_per_step: 4, max_iterations: 10 },
+        events: Events {
+            indicators: 0,
+            bisections: 10,
+            max_per_step: 4,
+            max_iterations: 10,
+            may_be_nan: false,
+        },
         diagnostics: Vec::new(),
     }
 }

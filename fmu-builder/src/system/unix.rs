@@ -1,5 +1,9 @@
 //! Linux and macOS.
 
+mod shared;
+
+pub use shared::share_word;
+
 use rustix::fs::OFlags;
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -118,6 +122,32 @@ pub fn kill_group(leader: u32) {
     }
 }
 
+/// Kill every process that has this folder in its environment, as `TMPDIR`: what a worker started and what left its group. Where the system does not
+/// tell (there is no `/proc` but on Linux), nothing is done.
+pub fn end_marked(folder: &Path) {
+    use rustix::process::{Pid, Signal, getpid, kill_process};
+    use std::os::unix::ffi::OsStrExt;
+    let mark = [b"TMPDIR=", folder.as_os_str().as_bytes()].concat();
+    let is_marked = |pid: i32| {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|&byte| byte == 0).any(|variable| variable == mark)
+    };
+    // A process may start another while it is looked for: until a round finds none.
+    for _ in 0..100 {
+        let Ok(entries) = fs::read_dir("/proc") else { return };
+        let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+        let others = numbers.filter(|&pid| pid != getpid().as_raw_pid());
+        let marked: Vec<Pid> = others.filter(|&pid| is_marked(pid)).filter_map(Pid::from_raw).collect();
+        if marked.is_empty() {
+            return;
+        }
+        for pid in marked {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
 /// The name of what killed the process; `None` if it ended by itself.
 pub fn crash(status: ExitStatus) -> Option<String> {
     // These numbers are the same on Linux and macOS, except for SIGBUS.
@@ -146,9 +176,25 @@ pub fn machine_memory() -> Option<u64> {
 
 // The worker's process, seen from itself.
 
-/// Standard input as a file of our own.
+/// Standard input as a file of our own; whoever uses standard input from now on finds nothing there, and disturbs nobody.
 pub fn own_stdin() -> io::Result<File> {
-    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+    let own = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    if let Ok(nothing) = File::open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdin(nothing);
+    }
+    Ok(own)
+}
+
+/// The file system of this folder runs no programs, and so loads no libraries.
+#[cfg(target_os = "linux")]
+pub fn forbids_execution(folder: &Path) -> bool {
+    use rustix::fs::{StatVfsMountFlags, statvfs};
+    statvfs(folder).is_ok_and(|about| about.f_flag.contains(StatVfsMountFlags::NOEXEC))
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn forbids_execution(_: &Path) -> bool {
+    false
 }
 
 /// End this process and its group when the builder, its parent, has ended. The lock is for systems that do not tell.

@@ -106,6 +106,19 @@ pub fn own_stdin() -> io::Result<File> {
     Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
 }
 
+/// Not shared here: the last call is known by the phases that the worker reports.
+pub fn share_word(_: &File) -> Option<&'static std::sync::atomic::AtomicU32> {
+    None
+}
+
+/// No file system keeps libraries from being loaded.
+pub fn forbids_execution(_: &Path) -> bool {
+    false
+}
+
+/// What the worker started has no mark to be found by.
+pub fn end_marked(_: &Path) {}
+
 /// End this process when the builder has ended. It holds `builders_lock` locked as long as it lives; nobody is told of
 /// a parent's end here.
 pub fn end_with_parent(builders_lock: &Path) {

@@ -6,6 +6,7 @@ use super::timing;
 use crate::experiment::{Experiment, Value};
 use crate::interface::Interface;
 use crate::lab::Reporter;
+use crate::lab::protocol::Refusal;
 use crate::system;
 use fmu_runtime::fmi::{Fmu2, Instantiation, Kind, Log};
 use fmu_runtime::plan::Plan;
@@ -117,6 +118,7 @@ impl Bench {
             resources: &resources::uri_from_path(&self.root.join("resources")),
             visible: false,
             logging: false,
+            witness: reporter.witness,
         };
         reporter.phase("fmi2Instantiate");
         let library = platform::HOST.library(&self.root, &self.plan.model.identifier);
@@ -194,11 +196,14 @@ impl Bench {
     }
 
     /// Seconds of an evaluation of the model inside, by itself, at the places of the run; at its start, where these are not known.
-    fn evaluation_time(self, places: Vec<Place>, reporter: &mut Reporter) -> Result<f64, String> {
+    fn evaluation_time(self, places: Vec<Place>, reporter: &mut Reporter) -> Result<f64, Refusal> {
         let entries = self.plan.jacobian.rows.len();
         let root = self.root.join("resources").join(resources::INNER);
         let interface = Interface::inside(root, self.plan);
         let mut session = Session::open(&interface, &self.experiment, reporter)?;
+        if !interface.writes_beyond {
+            session.inner.take_room();
+        }
         // The last ones: most of the run. The machine has slow phases, which the steps, spread over a longer time, see less of.
         let start = Place { time: session.time, x: session.x.clone() };
         let from = places.len().saturating_sub(PHASES);

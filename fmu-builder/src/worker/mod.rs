@@ -3,7 +3,6 @@
 mod audit;
 mod bench;
 mod checks;
-mod guard;
 mod load;
 mod merge;
 mod probe;
@@ -16,6 +15,7 @@ mod study;
 mod terms;
 pub(crate) mod timing;
 
+use crate::interface::Interface;
 use crate::lab::protocol::{self, Reporter};
 use fmu_runtime::resources::INNER;
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,17 @@ pub enum Request {
 }
 
 impl Request {
+    /// The interfaces of the FMU that it is about.
+    pub fn interfaces(&mut self) -> Vec<&mut Interface> {
+        match self {
+            Request::Study(study) => vec![&mut study.interface],
+            Request::Simulate(simulate) => vec![&mut simulate.interface],
+            Request::SimulateAll(all) => all.iter_mut().map(|simulate| &mut simulate.interface).collect(),
+            Request::Audit(audit) => vec![&mut audit.interface],
+            Request::Bench(_) | Request::Trace(_) => Vec::new(),
+        }
+    }
+
     /// The folder into which some models write while they run.
     pub fn resources(&self) -> PathBuf {
         let inner = match self {
@@ -82,14 +93,18 @@ pub fn serve(request: &Path) -> ExitCode {
         Ok(match request {
             Request::Study(study) => Answer::Study(Box::new(study.answer(reporter)?)),
             Request::Simulate(simulate) => Answer::Simulate(simulate.answer(reporter)?),
-            Request::SimulateAll(all) => Answer::SimulateAll(
-                all.into_iter()
-                    .map(|simulate| {
-                        let failed = |why| Simulated { failed: Some(why), ..Simulated::default() };
-                        simulate.answer(reporter).unwrap_or_else(failed)
-                    })
-                    .collect(),
-            ),
+            Request::SimulateAll(all) => {
+                let mut answers = Vec::with_capacity(all.len());
+                for simulate in all {
+                    answers.push(match simulate.answer(reporter) {
+                        Err(refusal) if refusal.lacks.is_empty() => {
+                            Simulated { failed: Some(refusal.message), ..Simulated::default() }
+                        }
+                        answer => answer?,
+                    });
+                }
+                Answer::SimulateAll(answers)
+            }
             Request::Bench(bench) => Answer::Bench(bench.answer(reporter)?),
             Request::Audit(audit) => Answer::Audit(audit.answer(reporter)?),
             Request::Trace(trace) => Answer::Trace(trace.answer(reporter)?),

@@ -8,6 +8,7 @@
 
 use super::resolution::{FINEST, Resolution};
 use super::session::{Session, Signals, expect};
+use crate::ability::{Ability, Lack};
 use crate::interface::Interface;
 use crate::structure::{Pattern, plan_parts};
 use fmu_runtime::jacobian::{Differentiator, Which};
@@ -75,6 +76,8 @@ pub enum Halt {
     Model(String),
     /// It answers with something that is no number.
     NotANumber(String),
+    /// It could do without something that it promises.
+    Lacks(Lack),
     OutOfTime,
 }
 
@@ -197,19 +200,23 @@ impl ReferenceSolution {
         if self.z.is_empty() {
             return Ok(false);
         }
-        expect(session.inner.get_event_indicators(&mut self.z), "fmi2GetEventIndicators", &session.log)?;
+        self.read_indicators(session)?;
         if let Some(i) = self.z.iter().position(|z| z.is_nan()) {
-            return Err(Halt::NotANumber(format!(
-                "event indicator {} is NaN at t = {}; check the model there",
-                i + 1,
-                session.time
-            )));
+            let seen = format!("event indicator {} is NaN at t = {}", i + 1, session.time);
+            return Err(Halt::Lacks(Lack::new(Ability::Indicators, seen)));
         }
         let crossed = session.z.iter().zip(&self.z).any(|(before, after)| (*before > 0.0) != (*after > 0.0));
         if !crossed {
             std::mem::swap(&mut session.z, &mut self.z);
         }
         Ok(crossed)
+    }
+
+    fn read_indicators(&mut self, session: &mut Session) -> Result<(), String> {
+        let held = std::mem::take(&mut session.z);
+        let status = session.indicators(&held, &mut self.z);
+        session.z = held;
+        expect(status, "fmi2GetEventIndicators", &session.log)
     }
 
     /// One basic step towards `limit`; true if it ends at a state event.
@@ -384,7 +391,7 @@ impl ReferenceSolution {
             let theta = 0.5 * (before + after);
             cubic(theta, &mut x);
             expect(session.place(time + theta * length, &x, false), "fmi2SetContinuousStates", &session.log)?;
-            expect(session.inner.get_event_indicators(&mut self.z), "fmi2GetEventIndicators", &session.log)?;
+            self.read_indicators(session)?;
             if session.z.iter().zip(&self.z).any(|(a, b)| (*a > 0.0) != (*b > 0.0)) {
                 after = theta;
             } else {
@@ -404,11 +411,7 @@ impl ReferenceSolution {
             if error <= 1.0 {
                 let own = self.table[0].clone();
                 expect(session.place(at, &own, false), "fmi2SetContinuousStates", &session.log)?;
-                expect(
-                    session.inner.get_event_indicators(&mut self.z),
-                    "fmi2GetEventIndicators",
-                    &session.log,
-                )?;
+                self.read_indicators(session)?;
                 if session.z.iter().zip(&self.z).any(|(a, b)| (*a > 0.0) != (*b > 0.0)) {
                     x = own;
                 }

@@ -2,14 +2,16 @@
 //!
 //! Every failure becomes a sentence for the user; the FMU's own last messages are part of it.
 
-use super::guard::check_buffers;
 use super::load::load;
+use crate::ability::{Ability, Lack};
 use crate::assemble::EVENT_ITERATIONS;
 use crate::experiment::{Column, Experiment, Signal, Value};
 use crate::inputs::InputTable;
 use crate::interface::Interface;
 use crate::lab::Reporter;
-use fmu_runtime::fmi::{EventInfo, Fmu2, Instantiation, Kind, LoadError, Log, SavedState};
+use crate::lab::protocol::Refusal;
+use crate::system;
+use fmu_runtime::fmi::{EventInfo, Fmu2, Instantiation, Kind, LoadError, Log, ROOM, SavedState};
 use fmu_runtime::platform;
 use fmu_runtime::resources;
 use fmu_runtime::status::Status;
@@ -27,8 +29,18 @@ pub struct Session {
     pub z: Vec<f64>,
     pub next_event: f64,
     completed_step_needed: bool,
-    /// The FMU can save and restore its state; false from the first failure on.
+    /// The FMU can save and restore its state.
     can_save: bool,
+    /// An event indicator that is no number keeps its sign.
+    indicators_may_be_nan: bool,
+}
+
+/// The model where a session stands.
+struct Trace {
+    x: Vec<f64>,
+    f: Vec<f64>,
+    /// The largest difference of two evaluations at the same point.
+    noise: f64,
 }
 
 /// The inputs of a run, bound to the FMU's inputs.
@@ -52,18 +64,19 @@ pub fn expect(status: Status, call: &str, log: &Log) -> Result<(), String> {
     Err(format!("the FMU's {call} returned {}{}", status.name(), said(log)))
 }
 
-/// What the FMU said last, as a part of a sentence.
+/// What the FMU said, as a part of a sentence: its first message of an error, which tells the cause where others follow from it, and its last ones.
 pub fn said(log: &Log) -> String {
     let messages = log.messages();
-    if messages.is_empty() {
-        return String::new();
-    }
     let last = &messages[messages.len().saturating_sub(3)..];
-    format!(". It said: {}", last.join(" | "))
+    match log.first_error().filter(|first| !last.contains(first)) {
+        Some(first) => format!(". It said first: {first} | and last: {}", last.join(" | ")),
+        None if last.is_empty() => String::new(),
+        None => format!(". It said: {}", last.join(" | ")),
+    }
 }
 
 /// Load and instantiate the Model-Exchange FMU.
-pub fn instantiate(interface: &Interface, reporter: &mut Reporter) -> Result<(Fmu2, Arc<Log>), String> {
+pub fn instantiate(interface: &Interface, reporter: &mut Reporter) -> Result<(Fmu2, Arc<Log>), Refusal> {
     let library = platform::HOST.library(&interface.root, &interface.identifier);
     let log = Arc::new(Log::default());
     let request = Instantiation {
@@ -73,9 +86,16 @@ pub fn instantiate(interface: &Interface, reporter: &mut Reporter) -> Result<(Fm
         resources: &resources::uri_from_path(&interface.root.join("resources")),
         visible: false,
         logging: false,
+        witness: reporter.witness,
     };
-    reporter.phase("fmi2Instantiate");
-    let inner = load(&library, &log, &request).map_err(|error| match error {
+    let instances = reporter.count_instance();
+    reporter.opening("fmi2Instantiate");
+    let loaded = load(&library, &log, &request);
+    if let (Err(LoadError::Instantiate), true) = (&loaded, instances > 1) {
+        let seen = format!("fmi2Instantiate returned NULL the second time{}", said(&log));
+        return Err(vec![Lack::new(Ability::SecondInstance, seen)].into());
+    }
+    let mut inner = loaded.map_err(|error| match error {
         LoadError::Instantiate => format!(
             "the FMU's fmi2Instantiate returned NULL for GUID {}{}. If the GUID of modelDescription.xml is not \
              the library's, export the FMU again; if it must ask a licence server, let it with --no-sandbox",
@@ -85,8 +105,15 @@ pub fn instantiate(interface: &Interface, reporter: &mut Reporter) -> Result<(Fm
         LoadError::MissingSymbol(_) => {
             format!("{error}; is {} a Model-Exchange library? Export the FMU again", library.display())
         }
+        LoadError::Open(_) if system::forbids_execution(&interface.root) => format!(
+            "{error}; the folder {} is on a file system that is mounted noexec, from which nothing can be loaded: set TMPDIR to a folder on another one",
+            interface.root.display()
+        ),
         LoadError::Open(_) => format!("{error}; install what it needs on this machine, or export it self-contained"),
     })?;
+    if !interface.can_be_freed {
+        inner.never_free();
+    }
     Ok((inner, log))
 }
 
@@ -125,23 +152,25 @@ impl Session {
         interface: &Interface,
         experiment: &Experiment,
         reporter: &mut Reporter,
-    ) -> Result<Session, String> {
+    ) -> Result<Session, Refusal> {
         let (mut inner, log) = instantiate(interface, reporter)?;
-        reporter.phase("fmi2SetReal");
+        // Nobody knows yet whether it keeps to them.
+        inner.make_room(interface.state_names.len(), interface.indicators as usize);
+        reporter.opening("fmi2SetReal");
         set_start_values(&mut inner, experiment, &log)?;
         let mut signals = Signals::of(experiment);
-        reporter.phase("fmi2SetupExperiment");
+        reporter.opening("fmi2SetupExperiment");
         expect(
             inner.setup_experiment(interface.tolerance, experiment.start, None),
             "fmi2SetupExperiment",
             &log,
         )?;
-        reporter.phase("fmi2EnterInitializationMode");
+        reporter.opening("fmi2EnterInitializationMode");
         expect(inner.enter_initialization_mode(), "fmi2EnterInitializationMode", &log)?;
         if let Some(signals) = &mut signals {
             expect(signals.apply_all(&mut inner, experiment.start), "fmi2SetReal (of an input)", &log)?;
         }
-        reporter.phase("fmi2ExitInitializationMode");
+        reporter.opening("fmi2ExitInitializationMode");
         expect(inner.exit_initialization_mode(), "fmi2ExitInitializationMode", &log)?;
         let mut session = Session {
             inner,
@@ -154,14 +183,50 @@ impl Session {
             next_event: f64::INFINITY,
             completed_step_needed: interface.completed_step_needed,
             can_save: interface.can_get_and_set_state,
+            indicators_may_be_nan: interface.indicators_may_be_nan,
         };
-        reporter.phase("fmi2NewDiscreteStates");
+        reporter.opening("fmi2NewDiscreteStates");
         session.settle()?;
-        reporter.phase("fmi2GetContinuousStates");
-        check_buffers(&mut session)?;
+        reporter.opening("fmi2GetContinuousStates");
         session.read_states()?;
+        reporter.opening("fmi2GetDerivatives");
+        session.check_vectors(interface)?;
         reporter.phase("fmi2GetDerivatives");
         Ok(session)
+    }
+
+    /// Whether more values were written than there should be. A little is seen and does no harm; what goes beyond the room has destroyed memory.
+    pub fn check_vectors(&mut self, interface: &Interface) -> Result<(), Refusal> {
+        if !self.x.is_empty() {
+            // Read once, whatever it says: the exported FMU asks for both.
+            let mut unused = self.x.clone();
+            let _ = self.inner.get_derivatives(&mut unused);
+            let _ = self.inner.get_nominals(&mut unused);
+        }
+        let beyond = self.inner.beyond();
+        let (states, indicators) = (self.x.len(), self.z.len());
+        let listed = "states that <ModelStructure> lists under <Derivatives>";
+        let calls = [
+            ("fmi2GetContinuousStates", states, listed, beyond.states),
+            ("fmi2GetNominalsOfContinuousStates", states, listed, beyond.nominals),
+            ("fmi2GetDerivatives", states, listed, beyond.derivatives),
+            ("fmi2GetEventIndicators", indicators, "numberOfEventIndicators", beyond.indicators),
+        ];
+        let Some((call, length, what, beyond)) = calls.into_iter().find(|(.., beyond)| *beyond > 0) else {
+            return Ok(());
+        };
+        let found = format!(
+            "the FMU's {call} writes at least {} values where modelDescription.xml promises {length} ({what})",
+            length + beyond
+        );
+        match beyond < ROOM {
+            true if interface.writes_beyond => Ok(()),
+            true => Err(vec![Lack::new(Ability::KeepingToItsVectors, found)].into()),
+            false => {
+                Err(format!("{found}; description and library do not belong together: export the FMU again")
+                    .into())
+            }
+        }
     }
 
     /// Handle an event at the session's time, with the inputs of that time.
@@ -205,25 +270,122 @@ impl Session {
             expect(self.inner.get_continuous_states(&mut self.x), "fmi2GetContinuousStates", &self.log)?;
         }
         if !self.z.is_empty() {
-            expect(self.inner.get_event_indicators(&mut self.z), "fmi2GetEventIndicators", &self.log)?;
+            let mut z = std::mem::take(&mut self.z);
+            let held = z.clone();
+            let status = self.indicators(&held, &mut z);
+            self.z = z;
+            expect(status, "fmi2GetEventIndicators", &self.log)?;
         }
         Ok(())
     }
 
+    /// The event indicators where the model stands. Where that is known of the FMU, one that is no number is what it was in `held`.
+    pub fn indicators(&mut self, held: &[f64], z: &mut [f64]) -> Status {
+        let status = self.inner.get_event_indicators(z);
+        if self.indicators_may_be_nan {
+            z.iter_mut().zip(held).filter(|(z, _)| z.is_nan()).for_each(|(z, held)| *z = *held);
+        }
+        status
+    }
+
     /// Do something that may leave traces in the model, and restore it, if the FMU can save its state.
-    pub fn aside<T>(&mut self, work: impl FnOnce(&mut Session) -> Result<T, String>) -> Result<T, String> {
+    pub fn aside<T>(&mut self, work: impl FnOnce(&mut Session) -> Result<T, String>) -> Result<T, Refusal> {
+        if !self.can_save {
+            let result = work(self)?;
+            self.come_back()?;
+            return Ok(result);
+        }
+        let before = self.trace()?;
         let mut saved = SavedState::empty();
-        self.can_save = self.can_save && self.inner.get_fmu_state(&mut saved).is_usable();
+        let status = self.inner.get_fmu_state(&mut saved);
+        self.needs(status, "fmi2GetFMUstate", Ability::SavedStates)?;
+        self.compare(&before, "fmi2GetFMUstate", Ability::SavedStates)?;
         let result = work(self);
-        if self.can_save {
-            self.can_save = self.inner.set_fmu_state(&saved).is_usable();
+        let status = self.inner.set_fmu_state(&saved);
+        self.needs(status, "fmi2SetFMUstate", Ability::SavedStates)?;
+        self.compare(&before, "fmi2SetFMUstate", Ability::SavedStates)?;
+        let status = self.inner.free_fmu_state(&mut saved);
+        self.needs(status, "fmi2FreeFMUstate", Ability::SavedStates)?;
+        let result = result?;
+        self.come_back()?;
+        Ok(result)
+    }
+
+    /// Save, serialise, deserialise and restore the state once.
+    pub fn check_serialisation(&mut self) -> Result<(), Refusal> {
+        let lacks = Ability::Serialisation;
+        let before = self.trace()?;
+        let (mut saved, mut copy) = (SavedState::empty(), SavedState::empty());
+        let status = self.inner.get_fmu_state(&mut saved);
+        self.needs(status, "fmi2GetFMUstate", Ability::SavedStates)?;
+        let mode = saved.mode();
+        let bytes = match self.inner.serialize(&saved) {
+            Ok(bytes) => bytes,
+            Err(status) => return Err(self.lack(status, "fmi2SerializeFMUstate", lacks)),
+        };
+        let status = self.inner.deserialize(&bytes, mode, &mut copy);
+        self.needs(status, "fmi2DeSerializeFMUstate", lacks.clone())?;
+        let status = self.inner.set_fmu_state(&copy);
+        self.needs(status, "fmi2SetFMUstate with a deserialised state", lacks.clone())?;
+        self.compare(&before, "fmi2SetFMUstate with a deserialised state", lacks.clone())?;
+        for state in [&mut saved, &mut copy] {
+            let status = self.inner.free_fmu_state(state);
+            self.needs(status, "fmi2FreeFMUstate", lacks.clone())?;
         }
-        let _ = self.inner.free_fmu_state(&mut saved);
-        if result.is_ok() {
-            let (time, x) = (self.time, self.x.clone());
-            expect(self.place(time, &x, false), "fmi2SetContinuousStates", &self.log)?;
+        Ok(())
+    }
+
+    fn needs(&self, status: Status, call: &str, ability: Ability) -> Result<(), Refusal> {
+        if status.is_usable() { Ok(()) } else { Err(self.lack(status, call, ability)) }
+    }
+
+    fn lack(&self, status: Status, call: &str, ability: Ability) -> Refusal {
+        vec![Lack::new(ability, format!("{call} returned {}{}", status.name(), said(&self.log)))].into()
+    }
+
+    /// Back to the session's time and states.
+    fn come_back(&mut self) -> Result<(), String> {
+        let (time, x) = (self.time, self.x.clone());
+        expect(self.place(time, &x, false), "fmi2SetContinuousStates", &self.log)
+    }
+
+    /// What the model says of itself where the session stands, and how far it repeats itself.
+    fn trace(&mut self) -> Result<Trace, String> {
+        let (time, x, n) = (self.time, self.x.clone(), self.x.len());
+        let mut trace = Trace { x: vec![0.0; n], f: vec![0.0; n], noise: 0.0 };
+        let mut again = vec![0.0; n];
+        for f in [&mut again, &mut trace.f] {
+            expect(self.derivatives(time, &x, false, f), "fmi2GetDerivatives", &self.log)?;
         }
-        result
+        trace.noise = trace.f.iter().zip(&again).fold(0.0, |noise, (a, b)| f64::max(noise, (a - b).abs()));
+        expect(self.inner.get_continuous_states(&mut trace.x), "fmi2GetContinuousStates", &self.log)?;
+        Ok(trace)
+    }
+
+    /// The model must still be what it was.
+    fn compare(&mut self, before: &Trace, call: &str, ability: Ability) -> Result<(), Refusal> {
+        let (time, x, n) = (self.time, self.x.clone(), self.x.len());
+        let changed = |what: String| Err(vec![Lack::new(ability, format!("{call} changed {what}"))].into());
+        let mut now = vec![0.0; n];
+        if !self.inner.get_continuous_states(&mut now).is_usable() {
+            return changed("the model: fmi2GetContinuousStates fails after it".into());
+        }
+        if let Some(i) = (0..n).find(|&i| now[i].to_bits() != before.x[i].to_bits()) {
+            return changed(format!("state {} from {} to {}", i + 1, before.x[i], now[i]));
+        }
+        if !self.derivatives(time, &x, false, &mut now).is_usable() {
+            return changed("the model: fmi2GetDerivatives fails after it".into());
+        }
+        // Models that iterate inside come back to what they were but for their own tolerance.
+        let size = before.f.iter().fold(0.0, |size, f| f64::max(size, f.abs()));
+        let allowed = |f: f64| 1e-4 * f.abs() + 1e-6 * size + 100.0 * before.noise;
+        let off = |i: &usize| {
+            before.f[*i].is_finite() && !((now[*i] - before.f[*i]).abs() <= allowed(before.f[*i]))
+        };
+        match (0..n).find(off) {
+            Some(i) => changed(format!("derivative {} from {} to {}", i + 1, before.f[i], now[i])),
+            None => Ok(()),
+        }
     }
 
     /// The state can be saved and restored.

@@ -4,9 +4,11 @@
 use super::reference::ROUNDING;
 use super::session::{self, Signals, instantiate, said};
 use super::study::number;
+use crate::ability::{Ability, Lack};
 use crate::experiment::{Experiment, Value};
 use crate::interface::Interface;
 use crate::lab::Reporter;
+use crate::lab::protocol::Refusal;
 use fmu_runtime::instance::Instance;
 use fmu_runtime::plan::Plan;
 use serde::{Deserialize, Serialize};
@@ -52,14 +54,14 @@ pub struct Simulated {
 }
 
 impl Simulate {
-    pub fn answer(self, reporter: &mut Reporter) -> Result<Simulated, String> {
+    pub fn answer(self, reporter: &mut Reporter) -> Result<Simulated, Refusal> {
         let Simulate { plan, experiment, .. } = &self;
         let (mut inner, log) = instantiate(&self.interface, reporter)?;
         session::set_start_values(&mut inner, experiment, &log)?;
         let mut signals = Signals::of(experiment);
         let host = *inner.callbacks();
         let mut instance = Instance::with_inner(&plan.model.name, plan.clone(), inner, host)?;
-        let fail = |call: &str| Err(format!("{call} failed{}", said(&log)));
+        let fail = |call: &str| Err(format!("{call} failed{}", said(&log)).into());
         if !instance.setup_experiment(self.interface.tolerance, experiment.start, None).is_usable() {
             return fail("fmi2SetupExperiment");
         }
@@ -72,7 +74,14 @@ impl Simulate {
         }
         reporter.phase("fmi2ExitInitializationMode");
         if !instance.exit_initialization_mode().is_usable() {
-            return fail("fmi2ExitInitializationMode");
+            // The first step is rehearsed there, with saved states.
+            let last = reporter.witness.last().unwrap_or_default();
+            return match Ability::behind(last, "") {
+                Some(ability @ Ability::SavedStates) if self.interface.can_get_and_set_state => {
+                    Err(vec![Lack::new(ability, format!("{last} failed{}", said(&log)))].into())
+                }
+                _ => fail("fmi2ExitInitializationMode"),
+            };
         }
         reporter.phase("a trial run (fmi2GetDerivatives)");
         let mut result = Simulated {

@@ -9,10 +9,12 @@ use super::scales::scales;
 use super::session::{Session, expect, said};
 use super::terms::Terms;
 use super::timing;
+use crate::ability::{Ability, BESIDE, Lack};
 use crate::decide::Ranges;
 use crate::experiment::{Experiment, Value};
 use crate::interface::Interface;
 use crate::lab::Reporter;
+use crate::lab::protocol::Refusal;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
@@ -40,6 +42,8 @@ pub struct Study {
     pub time_declared: bool,
     /// Check directional derivatives and measure what calls cost; one run of a model is enough for that.
     pub thorough: bool,
+    /// The user asked for this run. An invented one may lead where outputs and indicators are no numbers: it ends there, and they count all the same.
+    pub given: bool,
 }
 
 /// What modelDescription.xml says of one derivative: (state, its slope is constant).
@@ -105,21 +109,26 @@ pub struct Sample {
     pub regime: u64,
 }
 
+/// The phase of the run itself.
+const RUN: &str = "the accurate run (fmi2GetDerivatives)";
+
 impl Study {
-    pub fn answer(self, reporter: &mut Reporter) -> Result<Studied, String> {
+    pub fn answer(self, reporter: &mut Reporter) -> Result<Studied, Refusal> {
         let begin = Instant::now();
         let model = &self.interface;
         let mut points = Vec::new();
         // A model that cannot save its state is thrown beside its start in an instance of its own, and beside its run only
         // at the end: a Dymola engine sits on another branch of its loop after its states were moved by 3 % and back.
         let mut known = None;
-        if !model.can_get_and_set_state && !model.instantiate_only_once {
+        if !model.can_get_and_set_state && !model.instantiate_only_once && model.can_be_moved {
             let mut other = Session::open(model, &self.experiment, reporter)?;
             self.refuse_bad_start(&mut other)?;
             let scales = scales(&mut other, &model.nominals);
             let prober = Prober::new(scales.at(&other.x), &self.declared);
             let (prober, _) = known.insert((prober, scales.wider));
+            reporter.phase(BESIDE);
             points.extend(prober.probe_beside(&mut other, 1, |_| f64::INFINITY)?);
+            reporter.phase("fmi2GetDerivatives");
         }
         let mut session = Session::open(model, &self.experiment, reporter)?;
         self.refuse_bad_start(&mut session)?;
@@ -139,7 +148,8 @@ impl Study {
 
         // The structure at the start decides how the run is made; more points refine it.
         points.push(session.aside(|session| prober.probe(session))?);
-        if session.can_save() {
+        if session.can_save() && model.can_be_moved {
+            reporter.phase(BESIDE);
             points.extend(session.aside(|session| prober.probe_beside(session, 1, |_| f64::INFINITY))?);
         }
         let pattern = prober.pattern(&points);
@@ -161,7 +171,7 @@ impl Study {
         let (mut notes, mut time_invariant) = (Vec::new(), !self.time_declared);
         let (mut events_seen, mut before) = (0, session.x.clone());
         let mut terms = Terms::new(outputs, session.x.len());
-        reporter.phase("the accurate run (fmi2GetDerivatives)");
+        reporter.phase(RUN);
         for (i, &target) in self.grid.iter().enumerate() {
             reporter.progress(i as f64 / self.grid.len() as f64);
             before.copy_from_slice(&session.x);
@@ -171,8 +181,13 @@ impl Study {
                     halted = Some(format!("it took too long after t = {}", session.time));
                     break;
                 }
-                Err(Halt::NotANumber(message)) => return Err(message),
-                Err(Halt::Model(message)) => {
+                Err(Halt::NotANumber(message)) if self.given => return Err(message.into()),
+                Err(Halt::Lacks(lack)) if self.given => return Err(vec![lack].into()),
+                Err(
+                    Halt::Model(message)
+                    | Halt::NotANumber(message)
+                    | Halt::Lacks(Lack { seen: message, .. }),
+                ) => {
                     (halted, is_dead) = (Some(message), true);
                     break;
                 }
@@ -180,8 +195,15 @@ impl Study {
             for (magnitude, x) in magnitudes.iter_mut().zip(&session.x) {
                 *magnitude = magnitude.max(x.abs());
             }
+            let (values, steady) = match self.watch(&mut session) {
+                Ok(watched) => watched,
+                Err(refusal) if self.given && !refusal.lacks.is_empty() => return Err(refusal),
+                Err(refusal) => {
+                    (halted, is_dead) = (Some(refusal.message), true);
+                    break;
+                }
+            };
             times.push(target);
-            let (values, steady) = self.watch(&mut session)?;
             trajectory.push(values);
             discrete.push(steady);
             // Samples are spread evenly, and taken after events too, where the model may be another one.
@@ -189,24 +211,38 @@ impl Study {
             let after_event = run.events > events_seen && points.len() < 2 * wanted;
             events_seen = run.events;
             if due || after_event {
-                let beside = points.len() % 4 == 2 && affordable > 40 && session.can_save();
+                let beside =
+                    points.len() % 4 == 2 && affordable > 40 && session.can_save() && model.can_be_moved;
                 // Where nobody said how large a state is, not further than what was seen of it.
                 let reach = |i: usize| match (model.nominals[i], magnitudes[i]) {
                     (None, seen) if seen > 0.0 => 0.1 * seen,
                     _ => f64::INFINITY,
                 };
                 let (mut taken, ignores) = session.aside(|session| {
-                    let mut taken = vec![prober.probe(session)?];
-                    let ignores = !time_invariant || checks::ignores_time(session, self.h)?;
-                    terms.measure(session)?;
+                    // Where the model has no slopes there is no sample: others integrate past such a point.
+                    let mut taken: Vec<Point> = prober.probe(session).ok().into_iter().collect();
+                    let ignores = !time_invariant || checks::ignores_time(session, self.h).unwrap_or(false);
+                    // Best effort: what it cannot tell stays as it was.
+                    let _ = terms.measure(session);
                     if beside {
+                        reporter.phase(BESIDE);
                         taken.extend(prober.probe_beside(session, points.len() as u64, reach)?);
+                        reporter.phase(RUN);
                     }
                     Ok((taken, ignores))
                 })?;
                 time_invariant &= ignores;
                 taken.iter_mut().for_each(|point| point.regime = run.regime);
-                if !self.goes_on(&mut session, &taken[0])? {
+                let on_run = taken.iter().find(|point| point.on_run);
+                if on_run.is_none() {
+                    notes.push(format!(
+                        "the derivatives cannot be evaluated beside the states at t = {}: there is no Jacobian there",
+                        session.time
+                    ));
+                }
+                if let Some(point) = on_run
+                    && !self.goes_on(&mut session, point)?
+                {
                     notes.push(format!(
                         "the model does not come back to its derivatives after it was probed at t = {}: it keeps traces of \
                          earlier evaluations",
@@ -228,11 +264,12 @@ impl Study {
         let mut live = match is_dead {
             false => Some(session),
             true if model.instantiate_only_once => None,
-            true => Some(Session::open(model, &self.experiment, reporter)?),
+            true => Session::open(model, &self.experiment, reporter).ok(),
         };
         let (mut wrong_directional, mut waits, mut measured) = (None, false, (0.0, false));
         if let Some(session) = &mut live {
-            if !model.can_get_and_set_state && !is_dead {
+            if !model.can_get_and_set_state && !is_dead && model.can_be_moved {
+                reporter.phase(BESIDE);
                 for seed in 2..5 {
                     let reach = |i: usize| 2.0 * (session.x[i] - before[i]).abs();
                     let reach: Vec<f64> = (0..before.len()).map(reach).collect();
@@ -241,18 +278,31 @@ impl Study {
                 }
             }
             if self.thorough {
-                if model.provides_directional_derivative {
-                    wrong_directional = checks::wrong_directional(model, session, &mut prober)?;
+                reporter.phase("the checks after the run (fmi2GetDerivatives)");
+                if model.can_serialize_state {
+                    session.check_serialisation()?;
                 }
-                waits = checks::outputs_wait(model, session, prober.scales())?;
-                measured = timing::measure(session, model, prober.pattern(&points).len())?;
+                if model.provides_directional_derivative {
+                    let checked = checks::wrong_directional(model, session, &mut prober);
+                    wrong_directional =
+                        checked.unwrap_or_else(|why| Some(format!("or cannot be checked: {why}")));
+                }
+                waits = checks::outputs_wait(model, session, prober.scales()).unwrap_or(false);
+                session.check_vectors(model)?;
+                if !model.writes_beyond {
+                    session.inner.take_room();
+                }
+                measured = timing::measure(session, model, prober.pattern(&points).len()).unwrap_or_default();
             }
         }
-        drop(live);
+        match coarse {
+            Some(_) => drop(live), // another instance comes
+            None => reporter.keep(live),
+        }
         if let Some(output) = coarse {
             let reached = &self.grid[..trajectory.len() - 1];
             let ranges = Ranges::of(&trajectory, &terms.sizes);
-            match self.retrace(&linearisation, &ranges, reached, deadline, reporter)? {
+            match self.retrace(&linearisation, &ranges, reached, deadline, reporter).unwrap_or_default() {
                 Some(finer) => (trajectory, discrete) = finer,
                 None => notes.push(format!(
                     "the accurate run knows {} to few digits only: it is a small difference of large states",
@@ -305,7 +355,7 @@ impl Study {
         grid: &[f64],
         deadline: Instant,
         reporter: &mut Reporter,
-    ) -> Result<Option<(Vec<Vec<f64>>, Vec<Vec<i64>>)>, String> {
+    ) -> Result<Option<(Vec<Vec<f64>>, Vec<Vec<i64>>)>, Refusal> {
         if self.interface.instantiate_only_once {
             return Ok(None);
         }
@@ -340,23 +390,22 @@ impl Study {
         Ok(f.iter().zip(&point.derivatives).all(near))
     }
 
-    fn refuse_bad_start(&self, session: &mut Session) -> Result<(), String> {
+    fn refuse_bad_start(&self, session: &mut Session) -> Result<(), Refusal> {
         let names = &self.interface.state_names;
         if let Some(i) = session.x.iter().position(|x| !x.is_finite()) {
             return Err(format!(
                 "the state {} is {} at the start (t = {}); give it or its parameters a start value with --set",
                 names[i], session.x[i], session.time
-            ));
+            )
+            .into());
         }
         let mut f = vec![0.0; session.x.len()];
         let (time, x) = (session.time, session.x.clone());
         let status = session.derivatives(time, &x, false, &mut f);
         expect(status, "fmi2GetDerivatives", &session.log)?;
         if let Some(i) = session.z.iter().position(|z| z.is_nan()) {
-            return Err(format!(
-                "event indicator {} is NaN at the start (t = {time}); check the model there",
-                i + 1
-            ));
+            let seen = format!("event indicator {} is NaN at the start (t = {time})", i + 1);
+            return Err(vec![Lack::new(Ability::Indicators, seen)].into());
         }
         if let Some(i) = f.iter().position(|f| !f.is_finite()) {
             return Err(format!(
@@ -366,14 +415,19 @@ impl Study {
                 f[i],
                 session.time,
                 said(&session.log)
-            ));
+            )
+            .into());
         }
         Ok(())
     }
 
     /// The watched quantities now: Reals, and what is none. Outputs are read after an evaluation: some tools compute them there.
-    fn watch(&self, session: &mut Session) -> Result<(Vec<f64>, Vec<i64>), String> {
+    fn watch(&self, session: &mut Session) -> Result<(Vec<f64>, Vec<i64>), Refusal> {
         let (time, x) = (session.time, session.x.clone());
+        if let Some(i) = x.iter().position(|x| !x.is_finite()) {
+            let name = &self.interface.state_names[i];
+            return Err(format!("the state {name} is {} at t = {time}; check the model there", x[i]).into());
+        }
         let mut f = vec![0.0; x.len()];
         expect(session.derivatives(time, &x, false, &mut f), "fmi2GetDerivatives", &session.log)?;
         let discrete = self.interface.discrete_outputs.iter();
@@ -383,14 +437,27 @@ impl Study {
             return Ok((x, discrete));
         }
         let mut values = vec![0.0; self.interface.outputs.len()];
-        expect(session.inner.get_real(&self.interface.outputs, &mut values), "fmi2GetReal", &session.log)?;
-        if let Some(i) = values.iter().position(|value| !value.is_finite()) {
-            return Err(format!(
-                "the output {} is {} at t = {time}; check the model there, or end the run before with --stop",
-                self.interface.output_names[i], values[i]
-            ));
+        let status = session.inner.get_real(&self.interface.outputs, &mut values);
+        if status.is_usable() && values.iter().all(|value| value.is_finite()) {
+            return Ok((values, discrete));
         }
-        Ok((values, discrete))
+        let mut lacks = Vec::new();
+        for (&output, name) in self.interface.outputs.iter().zip(&self.interface.output_names) {
+            let mut value = [0.0];
+            let status = session.inner.get_real(&[output], &mut value);
+            let seen = match status.is_usable() {
+                true if value[0].is_finite() => continue,
+                true => format!("the output {name} is {} at t = {time}", value[0]),
+                false => format!("the output {name} cannot be read at t = {time} ({})", status.name()),
+            };
+            lacks.push(Lack::new(Ability::Output(output), seen));
+        }
+        match lacks.is_empty() {
+            true => {
+                Err(format!("the FMU's fmi2GetReal returned {}{}", status.name(), said(&session.log)).into())
+            }
+            false => Err(lacks.into()),
+        }
     }
 }
 

@@ -12,7 +12,7 @@ mod own_library;
 mod pointers;
 mod states;
 
-use fmu_runtime::fmi::{Callbacks, Fmu2, Host, Instantiation, Kind};
+use fmu_runtime::fmi::{Callbacks, Fmu2, Host, Instantiation, Kind, Witness};
 use fmu_runtime::instance::Instance;
 use fmu_runtime::platform;
 use fmu_runtime::resources::{self, INNER, PLAN};
@@ -84,6 +84,7 @@ pub unsafe extern "C" fn fmi2Instantiate(
             resources: &resources::uri_from_path(&root.join("resources")),
             visible: visible != 0,
             logging: logging_on != 0,
+            witness: Witness::default(),
         };
         let library = platform::HOST.library(&root, &plan.model.identifier);
         // SAFETY: the importer asks for this FMU, so it trusts the model inside.

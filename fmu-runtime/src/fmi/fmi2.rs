@@ -7,9 +7,14 @@
 //! section 3.2.3) and answers a call that is not legal there with `fmi2Error` itself. After `fmi2Error` only reading,
 //! saved states, `fmi2Reset` and freeing are left; after `fmi2Fatal` nothing is, not even freeing: the instance and its
 //! library stay in memory.
+//!
+//! **Nothing is asked for nothing.** A call for no values at all is not made: there are models that answer fmi2GetDerivatives of no states with an error that
+//! lasts, and models that write a value all the same.
 #![allow(unsafe_code)]
 
 use super::loader::{self, Component, Functions, Library};
+use super::room::{Beyond, Room, Vector};
+use super::witness::{Witness, number};
 use super::{Callbacks, EventInfo, Host, Instantiation, Kind, LoadError, Log, logger};
 use crate::status::Status;
 use serde::{Deserialize, Serialize};
@@ -33,6 +38,11 @@ pub struct Fmu2 {
     callbacks: Box<Callbacks>,
     log: Option<Arc<Log>>,
     library: ManuallyDrop<Library>,
+    witness: Witness,
+    /// It ends its process when it is freed: it stays.
+    stays: bool,
+    /// For an FMU that writes more values than it should.
+    room: Option<Box<Room>>,
 }
 
 /// Where a Model-Exchange FMU is in FMI's state machine. One bit each, so that a call can name several.
@@ -80,7 +90,10 @@ macro_rules! call {
             _ if $self.mode as u16 & $modes == 0 => $self.refusal(),
             // SAFETY: the function is the library's, the component its own and alive; pointers come from
             // slices whose lengths are passed along.
-            Some(function) => $self.judge(unsafe { function($self.component $(, $argument)*) }),
+            Some(function) => {
+                $self.witness.note(const { number(stringify!($function)) });
+                $self.judge(unsafe { function($self.component $(, $argument)*) })
+            }
             None => Status::Error,
         }
     };
@@ -93,6 +106,8 @@ impl Fmu2 {
     /// Foreign code runs in this process from here on, and can do anything. The caller trusts it, or runs it where
     /// it can do no harm.
     pub unsafe fn load(path: &Path, host: Host, request: &Instantiation) -> Result<Fmu2, LoadError> {
+        let witness = request.witness;
+        witness.note(const { number("load") });
         // SAFETY: promised by the caller.
         let library = unsafe { loader::open(path) }?;
         let (instantiate, functions) = Functions::resolve(&library, request.kind)?;
@@ -109,6 +124,7 @@ impl Fmu2 {
         let callbacks = Box::new(callbacks);
         let text = |text: &str| CString::new(text.replace('\0', "")).unwrap_or_default();
         let (name, guid, resources) = (text(request.name), text(request.guid), text(request.resources));
+        witness.note(const { number("instantiate") });
         // SAFETY: strings and callbacks outlive the call, the callbacks outlive the instance.
         let component = unsafe {
             instantiate(
@@ -137,6 +153,9 @@ impl Fmu2 {
             callbacks,
             log,
             library: ManuallyDrop::new(library),
+            witness,
+            stays: false,
+            room: None,
         })
     }
 
@@ -144,6 +163,26 @@ impl Fmu2 {
     /// studying only.
     pub fn forbid_calls_after_errors(&mut self) {
         self.tolerant = false;
+    }
+
+    /// Do not free it on drop: for a process that ends soon.
+    pub fn never_free(&mut self) {
+        self.stays = true;
+    }
+
+    /// From now on the vectors that it fills have room behind them: `states` and `indicators` are their lengths.
+    pub fn make_room(&mut self, states: usize, indicators: usize) {
+        self.room = Some(Box::new(Room::new(states, indicators)));
+    }
+
+    /// No more room, and what was seen in it.
+    pub fn take_room(&mut self) -> Beyond {
+        self.room.take().map_or(Beyond::default(), |room| room.beyond())
+    }
+
+    /// What was written beyond the vectors since there is room.
+    pub fn beyond(&self) -> Beyond {
+        self.room.as_ref().map_or(Beyond::default(), |room| room.beyond())
     }
 
     /// Where the FMU is in FMI's state machine.
@@ -235,42 +274,66 @@ impl Fmu2 {
 
     pub fn get_real(&mut self, references: &[u32], values: &mut [f64]) -> Status {
         assert_eq!(references.len(), values.len());
+        if references.is_empty() {
+            return Status::Ok;
+        }
         call!(self in READING.get_real(references.as_ptr(), references.len(), values.as_mut_ptr()))
     }
 
     pub fn set_real(&mut self, references: &[u32], values: &[f64]) -> Status {
         assert_eq!(references.len(), values.len());
+        if references.is_empty() {
+            return Status::Ok;
+        }
         call!(self in SETTING.set_real(references.as_ptr(), references.len(), values.as_ptr()))
     }
 
     pub fn get_integer(&mut self, references: &[u32], values: &mut [i32]) -> Status {
         assert_eq!(references.len(), values.len());
+        if references.is_empty() {
+            return Status::Ok;
+        }
         call!(self in READING.get_integer(references.as_ptr(), references.len(), values.as_mut_ptr()))
     }
 
     pub fn set_integer(&mut self, references: &[u32], values: &[i32]) -> Status {
         assert_eq!(references.len(), values.len());
+        if references.is_empty() {
+            return Status::Ok;
+        }
         call!(self in SETTING.set_integer(references.as_ptr(), references.len(), values.as_ptr()))
     }
 
     pub fn get_boolean(&mut self, references: &[u32], values: &mut [i32]) -> Status {
         assert_eq!(references.len(), values.len());
+        if references.is_empty() {
+            return Status::Ok;
+        }
         call!(self in READING.get_boolean(references.as_ptr(), references.len(), values.as_mut_ptr()))
     }
 
     pub fn set_boolean(&mut self, references: &[u32], values: &[i32]) -> Status {
         assert_eq!(references.len(), values.len());
+        if references.is_empty() {
+            return Status::Ok;
+        }
         call!(self in SETTING.set_boolean(references.as_ptr(), references.len(), values.as_ptr()))
     }
 
     /// The strings belong to the FMU and are valid until its next call.
     pub fn get_string(&mut self, references: &[u32], values: &mut [*const c_char]) -> Status {
         assert_eq!(references.len(), values.len());
+        if references.is_empty() {
+            return Status::Ok;
+        }
         call!(self in READING.get_string(references.as_ptr(), references.len(), values.as_mut_ptr()))
     }
 
     pub fn set_string(&mut self, references: &[u32], values: &[&CStr]) -> Status {
         assert_eq!(references.len(), values.len());
+        if references.is_empty() {
+            return Status::Ok;
+        }
         let pointers: Vec<_> = values.iter().map(|value| value.as_ptr()).collect();
         call!(self in SETTING.set_string(references.as_ptr(), references.len(), pointers.as_ptr()))
     }
@@ -330,23 +393,88 @@ impl Fmu2 {
 
     #[inline]
     pub fn set_continuous_states(&mut self, x: &[f64]) -> Status {
+        if x.is_empty() {
+            return Status::Ok;
+        }
+        if let Some(mut room) = self.room.take() {
+            let length = x.len();
+            let status = room.hand(
+                Vector::States,
+                x,
+                |pointer| call!(self in CONTINUOUS.set_continuous_states(pointer, length)),
+            );
+            self.room = Some(room);
+            return status;
+        }
         call!(self in CONTINUOUS.set_continuous_states(x.as_ptr(), x.len()))
     }
 
     #[inline]
     pub fn get_derivatives(&mut self, derivatives: &mut [f64]) -> Status {
+        if derivatives.is_empty() {
+            return Status::Ok;
+        }
+        if let Some(mut room) = self.room.take() {
+            let length = derivatives.len();
+            let status = room.fill(
+                Vector::Derivatives,
+                derivatives,
+                |pointer| call!(self in READING.get_derivatives(pointer, length)),
+            );
+            self.room = Some(room);
+            return status;
+        }
         call!(self in READING.get_derivatives(derivatives.as_mut_ptr(), derivatives.len()))
     }
 
     pub fn get_event_indicators(&mut self, indicators: &mut [f64]) -> Status {
+        if indicators.is_empty() {
+            return Status::Ok;
+        }
+        if let Some(mut room) = self.room.take() {
+            let length = indicators.len();
+            let status = room.fill(
+                Vector::Indicators,
+                indicators,
+                |pointer| call!(self in READING.get_event_indicators(pointer, length)),
+            );
+            self.room = Some(room);
+            return status;
+        }
         call!(self in READING.get_event_indicators(indicators.as_mut_ptr(), indicators.len()))
     }
 
     pub fn get_continuous_states(&mut self, x: &mut [f64]) -> Status {
+        if x.is_empty() {
+            return Status::Ok;
+        }
+        if let Some(mut room) = self.room.take() {
+            let length = x.len();
+            let status = room.fill(
+                Vector::States,
+                x,
+                |pointer| call!(self in READING.get_continuous_states(pointer, length)),
+            );
+            self.room = Some(room);
+            return status;
+        }
         call!(self in READING.get_continuous_states(x.as_mut_ptr(), x.len()))
     }
 
     pub fn get_nominals(&mut self, nominals: &mut [f64]) -> Status {
+        if nominals.is_empty() {
+            return Status::Ok;
+        }
+        if let Some(mut room) = self.room.take() {
+            let length = nominals.len();
+            let status = room.fill(
+                Vector::Nominals,
+                nominals,
+                |pointer| call!(self in ALIVE.get_nominals(pointer, length)),
+            );
+            self.room = Some(room);
+            return status;
+        }
         call!(self in ALIVE.get_nominals(nominals.as_mut_ptr(), nominals.len()))
     }
 
@@ -423,7 +551,7 @@ impl Fmu2 {
 
 impl Drop for Fmu2 {
     fn drop(&mut self) {
-        if self.mode == Mode::Fatal {
+        if self.mode == Mode::Fatal || self.stays {
             // Nothing may be called any more: the instance, its callbacks and its library stay.
             std::mem::forget(std::mem::replace(&mut self.callbacks, Box::new(Callbacks::NONE)));
             std::mem::forget(self.log.take());
@@ -432,8 +560,10 @@ impl Drop for Fmu2 {
         // SAFETY: the component is alive and never used again; neither is the library, which nothing else closes.
         unsafe {
             if let Some(free_instance) = self.functions.free_instance {
+                self.witness.note(const { number("free_instance") });
                 free_instance(self.component);
             }
+            self.witness.note(const { number("unload") });
             ManuallyDrop::drop(&mut self.library);
         }
     }

@@ -12,23 +12,38 @@ use fmi2_types::Logger;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Mutex;
 
-/// The last messages of an FMU, as text.
+/// The last messages of an FMU, as text, and the first of an error: what comes later may only follow from it.
 #[derive(Default)]
-pub struct Log(Mutex<Vec<String>>);
+pub struct Log(Mutex<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    last: Vec<String>,
+    first_error: Option<String>,
+}
 
 impl Log {
     const KEPT: usize = 20;
 
     pub fn messages(&self) -> Vec<String> {
-        self.0.lock().map(|messages| messages.clone()).unwrap_or_default()
+        self.0.lock().map(|kept| kept.last.clone()).unwrap_or_default()
     }
 
-    fn push(&self, message: String) {
-        if let Ok(mut messages) = self.0.lock() {
-            if messages.len() == Self::KEPT {
-                messages.remove(0);
+    /// The first message of a call that failed.
+    pub fn first_error(&self) -> Option<String> {
+        self.0.lock().ok()?.first_error.clone()
+    }
+
+    fn push(&self, status: Status, text: &str) {
+        let message = format!("{}: {text}", status.name());
+        if let Ok(mut kept) = self.0.lock() {
+            if status >= Status::Error {
+                kept.first_error.get_or_insert_with(|| message.clone());
             }
-            messages.push(message);
+            if kept.last.len() == Self::KEPT {
+                kept.last.remove(0);
+            }
+            kept.last.push(message);
         }
     }
 }
@@ -119,7 +134,7 @@ unsafe fn collect(environment: *mut c_void, status: i32, message: *const c_char,
     let (log, format) = unsafe { (&*environment.cast::<Log>(), CStr::from_ptr(message).to_bytes()) };
     // SAFETY: likewise.
     let text = unsafe { expand(format, arguments) };
-    log.push(format!("{}: {}", Status::from_c(status).name(), harmless(text.trim())));
+    log.push(Status::from_c(status), &harmless(text.trim()));
 }
 
 /// A message as one line that a terminal only shows: escape sequences and other control characters are spelt out.

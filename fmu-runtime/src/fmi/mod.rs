@@ -1,16 +1,21 @@
 //! Foreign FMUs: their C types, loading their libraries, their messages, and their calls.
 //!
 //! `loader` opens a library and finds its functions, `fmi2` calls them, `logger` takes the messages of an FMU that
-//! has no importer, `model` makes one the integrator's model. The C types themselves are in the crate `fmi2_types`, which the reference models share.
+//! has no importer, `model` makes one the integrator's model, `room` stands behind vectors that it fills, `witness` tells another process of the last call.
+//! The C types themselves are in the crate `fmi2_types`, which the reference models share.
 
 mod fmi2;
 mod loader;
 mod logger;
 mod model;
+mod room;
+mod witness;
 
 pub use fmi2::{Fmu2, Mode, SavedState};
 pub use fmi2_types::{Callbacks, EventInfo, Kind};
 pub use logger::Log;
+pub use room::{Beyond, ROOM};
+pub use witness::Witness;
 
 use std::fmt;
 use std::sync::Arc;
@@ -32,6 +37,8 @@ pub struct Instantiation<'a> {
     pub resources: &'a str,
     pub visible: bool,
     pub logging: bool,
+    /// Who is told of each call.
+    pub witness: Witness,
 }
 
 /// Why an FMU could not be loaded or instantiated.

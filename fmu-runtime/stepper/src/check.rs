@@ -340,6 +340,7 @@ mod tests {
                 completed_step_needed: false,
                 time_invariant: false,
                 outputs_need_evaluation: false,
+                writes_beyond: false,
             },
             step: Step { method: Method::Lie, h: 0.01, substeps: 2, limit: 0.01 },
             watch: None,
@@ -371,7 +372,13 @@ mod tests {
                 outer_start: vec![0, 1, 1],
                 outer: vec![0],
             },
-            events: Events { indicators: 0, bisections: 8, max_per_step: 2, max_iterations: 5 },
+            events: Events {
+                indicators: 0,
+                bisections: 8,
+                max_per_step: 2,
+                max_iterations: 5,
+                may_be_nan: false,
+            },
             diagnostics: vec![Diagnostic { quantity: Quantity::StepTime, reference: 7 }],
         }
     }

@@ -56,6 +56,8 @@ pub struct Model {
     pub time_invariant: bool,
     /// Variables are answered with the values of the last evaluation, not of the states that were set last: each communication step ends with one.
     pub outputs_need_evaluation: bool,
+    /// It writes more values than it should into the vectors that it is given: they get room behind them.
+    pub writes_beyond: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -264,6 +266,8 @@ pub struct Events {
     pub max_per_step: u32,
     /// Iterations of one event.
     pub max_iterations: u32,
+    /// Indicators were seen that are no numbers: one that is none keeps its sign. Otherwise that is a fault.
+    pub may_be_nan: bool,
 }
 
 /// A read-only variable of the runtime itself.

@@ -14,7 +14,7 @@ fn as_worker() {
         reporter.phase("fmi2Instantiate");
         reporter.progress(0.25);
         match order.as_str() {
-            "refuse" => return Err("no such state".into()),
+            "refuse" => return Err("no such state".to_string().into()),
             "abort" => {
                 reporter.phase("fmi2EnterInitializationMode");
                 std::process::abort()
@@ -34,17 +34,17 @@ fn as_worker() {
                     let port = u16::from_str_radix(port, 16).ok()?;
                     Some(std::net::TcpStream::connect(("127.0.0.1", port)).err()?.to_string())
                 });
-                return Err(port.unwrap_or("connected".into()));
+                return Err(port.unwrap_or("connected".into()).into());
             }
             "signal" => {
                 let parent = std::os::unix::process::parent_id().to_string();
                 let killed = Command::new("kill").args(["-WINCH", &parent]).status();
-                return Err(format!("{}", killed.is_ok_and(|status| status.success())));
+                return Err(format!("{}", killed.is_ok_and(|status| status.success())).into());
             }
             "devour" => {
                 let mut memory: Vec<u8> = Vec::new();
                 let got = memory.try_reserve_exact(16 << 30).is_ok();
-                return Err(format!("{got}"));
+                return Err(format!("{got}").into());
             }
             "litter" => fs::write("litter.txt", "x").map_err(|e| e.to_string())?,
             _ => {}
@@ -143,7 +143,7 @@ fn a_hanging_child_is_stopped_at_the_limit() {
 #[test]
 fn an_exit_shows_the_last_words() {
     let error = order("exit", 30.0, |_| {}).unwrap_err();
-    let WorkerError::Exited { code, phase, tail } = &error else { panic!("{error}") };
+    let WorkerError::Exited { code, phase, tail, .. } = &error else { panic!("{error}") };
     assert_eq!((*code, phase.as_str(), tail.as_str()), (Some(7), "fmi2Instantiate", "licence expired"));
     let error = shell("echo no answer; exit 0", 30.0).unwrap_err();
     assert!(error.to_string().ends_with("Its last words:\nno answer"), "{error}");
@@ -236,7 +236,7 @@ fn what_cannot_be_started_or_understood_is_said() {
     let endless = "printf '\\377\\377\\377\\377' >&0; exec sleep 60";
     for script in [endless, &said(&Message::Done(2.5), b"more")] {
         let error = shell(script, 30.0).unwrap_err();
-        assert!(matches!(error, WorkerError::Garbled { what: "the answer", .. }), "{error}");
+        assert!(matches!(error, WorkerError::Damaged { .. }), "{error}");
     }
     // Torn in the middle: no answer.
     let error = shell("printf '\\377' >&0", 30.0).unwrap_err();

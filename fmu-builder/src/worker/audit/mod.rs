@@ -29,6 +29,7 @@ use super::session::{Session, Signals, expect};
 use crate::experiment::Experiment;
 use crate::interface::Interface;
 use crate::lab::Reporter;
+use crate::lab::protocol::Refusal;
 use fmu_runtime::integrator::Integrator;
 use fmu_runtime::messages::explain_fault;
 use fmu_runtime::model::Model;
@@ -92,12 +93,15 @@ pub struct Count {
 const WARM_UP: u64 = 100;
 
 impl Audit {
-    pub fn answer(self, reporter: &mut Reporter) -> Result<Audited, String> {
+    pub fn answer(self, reporter: &mut Reporter) -> Result<Audited, Refusal> {
         // Before the model is loaded, because it is handed our `calloc`; and again for what it brought along.
         let interposed = interpose::interpose();
         let mut session = Session::open(&self.interface, &self.experiment, reporter)?;
         interpose::interpose();
         expect(session.inner.enter_event_mode(), "fmi2EnterEventMode", &session.log)?;
+        if !self.interface.writes_beyond {
+            session.inner.take_room();
+        }
         let Session { inner, signals, .. } = session;
         let plan = &self.plan;
         let mut integrator = Integrator::new(plan.clone(), Watched::new(inner))?;
@@ -111,7 +115,7 @@ impl Audit {
         let tallies = run.integrator.model.tallies();
         let (traced_steps, traced) = trace::traced(|| run.steps(self.steps));
         if let (0, Some(why)) = (found.steps, run.failed) {
-            return Err(format!("the audit needs more steps than the model can take: {why}"));
+            return Err(format!("the audit needs more steps than the model can take: {why}").into());
         }
         let traced = traced.unwrap_or_else(|why| {
             found.uncounted.push(format!("system calls ({why})"));

@@ -180,6 +180,13 @@ impl<M: Model> Integrator<M> {
         if sound {
             return Ok(());
         }
+        if self.plan.events.may_be_nan {
+            // One that is no number tells of no event.
+            for (new, old) in self.work.z_new.iter_mut().zip(&self.live.z).filter(|(new, _)| new.is_nan()) {
+                *new = *old;
+            }
+            return Ok(());
+        }
         let indicator = self.work.z_new.iter().position(|z| z.is_nan()).unwrap_or(0) as u32;
         Err(Fault::Indicator { indicator, time })
     }

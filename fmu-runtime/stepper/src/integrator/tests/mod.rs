@@ -45,6 +45,7 @@ fn plan(n: usize, method: Method, h: f64, policy: Policy) -> Plan {
             completed_step_needed: false,
             time_invariant: false,
             outputs_need_evaluation: false,
+            writes_beyond: false,
         },
         step: Step { method, h, substeps: 1, limit: f64::INFINITY },
         states: States {
@@ -76,7 +77,13 @@ fn plan(n: usize, method: Method, h: f64, policy: Policy) -> Plan {
         },
         watch: None,
         fallback: None,
-        events: Events { indicators: 0, bisections: 10, max_per_step: 8, max_iterations: 20 },
+        events: Events {
+            indicators: 0,
+            bisections: 10,
+            max_per_step: 8,
+            max_iterations: 20,
+            may_be_nan: false,
+        },
         diagnostics: vec![],
     }
 }
