@@ -32,18 +32,10 @@ fn probing_leaves_the_run_as_it_was() {
 }
 
 #[test]
-fn writing_beyond_a_buffer_is_refused() {
-    let folder = TempDir::new().unwrap();
-    let message = refused(&example("writes-beyond", folder.path()), &[]);
-    assert!(message.contains("fmi2GetDerivatives writes at least 2 values"), "{message}");
-    assert!(message.contains("promises 1"), "{message}");
-}
-
-#[test]
 fn an_output_that_is_no_number_is_named() {
-    let folder = TempDir::new().unwrap();
-    let message = refused(&example("nan-output", folder.path()), &[]);
-    assert!(message.contains("the output y is NaN at t = 0.5"), "{message}");
+    let summary = summary("nan-output", "");
+    let named = "the output y is NaN at t = 0.5; it is not compared";
+    assert!(warnings(&summary).iter().any(|text| text.starts_with(named)), "{:?}", warnings(&summary));
 }
 
 /// A tunable parameter may have a column, as FMPy's users do it. One that fits nothing is named and left out; `--strict` refuses it.

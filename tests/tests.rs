@@ -3,6 +3,7 @@
 
 mod driver;
 mod util;
+mod vendors;
 
 /// Error and order of convergence against solutions that are known.
 mod accuracy;

@@ -370,6 +370,10 @@ impl ReferenceSolution {
     ) -> Result<bool, Halt> {
         let status = session.derivatives(reach, end, jump, &mut self.f);
         expect(status, "fmi2GetDerivatives", &session.log)?;
+        if let Some(i) = end.iter().position(|x| !x.is_finite()) {
+            let message = format!("the derivative of {} is {} at t = {reach}", self.names[i], end[i]);
+            return Err(if end[i].is_nan() { Halt::NotANumber(message) } else { Halt::Model(message) });
+        }
         if !self.crossed(session)? {
             session.x.copy_from_slice(end);
             session.time = reach;

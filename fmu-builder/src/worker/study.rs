@@ -192,6 +192,15 @@ impl Study {
                     break;
                 }
             }
+            if let Some(i) = session.x.iter().position(|x| !x.is_finite()) {
+                let (name, value) = (&model.state_names[i], session.x[i]);
+                let message = format!("the state {name} is {value} at t = {target}; check the model there");
+                if self.given && value.is_nan() {
+                    return Err(message.into());
+                }
+                (halted, is_dead) = (Some(message), true);
+                break;
+            }
             for (magnitude, x) in magnitudes.iter_mut().zip(&session.x) {
                 *magnitude = magnitude.max(x.abs());
             }
@@ -424,10 +433,6 @@ impl Study {
     /// The watched quantities now: Reals, and what is none. Outputs are read after an evaluation: some tools compute them there.
     fn watch(&self, session: &mut Session) -> Result<(Vec<f64>, Vec<i64>), Refusal> {
         let (time, x) = (session.time, session.x.clone());
-        if let Some(i) = x.iter().position(|x| !x.is_finite()) {
-            let name = &self.interface.state_names[i];
-            return Err(format!("the state {name} is {} at t = {time}; check the model there", x[i]).into());
-        }
         let mut f = vec![0.0; x.len()];
         expect(session.derivatives(time, &x, false, &mut f), "fmi2GetDerivatives", &session.log)?;
         let discrete = self.interface.discrete_outputs.iter();
