@@ -380,7 +380,8 @@ impl Session {
         let size = before.f.iter().fold(0.0, |size, f| f64::max(size, f.abs()));
         let allowed = |f: f64| 1e-4 * f.abs() + 1e-6 * size + 100.0 * before.noise;
         let off = |i: &usize| {
-            before.f[*i].is_finite() && !((now[*i] - before.f[*i]).abs() <= allowed(before.f[*i]))
+            let by = (now[*i] - before.f[*i]).abs();
+            before.f[*i].is_finite() && (by.is_nan() || by > allowed(before.f[*i]))
         };
         match (0..n).find(off) {
             Some(i) => changed(format!("derivative {} from {} to {}", i + 1, before.f[i], now[i])),
