@@ -35,6 +35,8 @@ mod inventory;
 mod leftovers;
 /// Second and third order with every matrix.
 mod orders;
+/// What the model's calls cost, and the plans and refusals that follow from it.
+mod price;
 /// Constant cost: calls of the model and allocations in a step.
 mod realtime;
 /// Broken models and impossible requests: the exact message, exit code 1, nothing written.

@@ -12,6 +12,7 @@ use crate::pack::{self, CertificateFiles};
 use crate::progress::Progress;
 use crate::quantity::{format_duration, percent};
 use crate::report;
+use crate::sense::Sense;
 use crate::source::Source;
 use crate::study::study_scenarios;
 use crate::summary::Summary;
@@ -140,11 +141,13 @@ fn attempt(
         runs.push(given_run(&format!("given run {}", at + 2), experiment, grid, &other)?);
         absorb(&mut studied, other, &study.declared);
     }
-    let scenarios = study_scenarios(source, options, &study, grid.step, lab);
-    for (scenario, other) in scenarios.runs {
+    let sense = Sense::new(source, &interface, &studied);
+    let scenarios = study_scenarios(source, options, &study, &sense, grid.step, lab);
+    for (scenario, mut other) in scenarios.runs {
         runs.push(ReferenceRun {
             label: scenario.name,
             given: false,
+            counts: true,
             experiment: scenario.experiment,
             steps: scenario.steps,
             every: 1,
@@ -152,6 +155,7 @@ fn attempt(
             terms: other.terms.clone(),
             discrete: other.discrete.clone(),
         });
+        sense.limit(&mut other);
         absorb(&mut studied, other, &study.declared);
     }
     // A communication step that we choose ourselves is shortened instead.
@@ -270,6 +274,7 @@ fn given_run(
     Ok(ReferenceRun {
         label: label.into(),
         given: true,
+        counts: true,
         experiment: experiment.clone(),
         steps: reached * grid.every,
         every: grid.every,

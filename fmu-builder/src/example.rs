@@ -31,7 +31,13 @@ fn list() -> String {
     let mut lines = vec!["fmu-build example NAME OUT.fmu writes one of these models:".to_string()];
     for name in reference_fmus::names() {
         let summary = reference_fmus::find(name).map(|reference| reference.summary()).unwrap_or_default();
-        let shown = if name == "heat-rod" { "heat-rod[:CELLS]" } else { name };
+        let shown = match name {
+            "heat-rod" => "heat-rod[:CELLS]",
+            "clutches" => "clutches[:STATESxINDICATORS]",
+            "vehicle" => "vehicle[:STATES:WORK]",
+            "friction-row" => "friction-row[:STATES:INDICATORS:WORK]",
+            name => name,
+        };
         lines.push(format!("  {shown:<20} {summary}"));
     }
     lines.join("\n")

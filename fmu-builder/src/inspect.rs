@@ -180,7 +180,7 @@ pub fn inspect(options: &InspectOptions) -> Result<Inspection, Error> {
         undeclared_rows: studied.structure.undeclared,
         operations_per_step: operations.refactor + operations.solve,
         evaluations_per_step: 1.0 + jacobian.colours.len() as f64,
-        evaluation_time_ns: studied.evaluation_time * 1e9,
+        evaluation_time_ns: studied.prices.evaluation() * 1e9,
         provides_directional_derivative: interface.provides_directional_derivative,
         can_get_and_set_fmu_state: interface.can_get_and_set_state,
         default_step: description.default_experiment.step_size,

@@ -48,6 +48,7 @@ pub mod quantity;
 pub mod reading;
 pub mod report;
 pub mod scratch;
+pub mod sense;
 pub mod source;
 pub mod structure;
 pub mod study;

@@ -6,6 +6,7 @@
 use crate::experiment::{self, Exploration, Extent, Ranges, Scenario};
 use crate::lab::Lab;
 use crate::options::Options;
+use crate::sense::Sense;
 use crate::source::Source;
 use crate::worker::{Studied, Study};
 
@@ -17,6 +18,13 @@ const PATIENCE: f64 = 0.1;
 const TRIALS: f64 = 0.4;
 /// A run that ends before this share of it tells too little.
 const LEAST: f64 = 0.25;
+
+/// Steps of a run that shows what one input does, such runs at most, and how often a range is narrowed tenfold.
+const SCOUT: u64 = 100;
+const SCOUTS: usize = 8;
+const NARROWINGS: usize = 9;
+/// Share of the time that is left which these runs leave to all others.
+const SCOUTING: f64 = 0.8;
 
 /// What the scenarios showed.
 #[derive(Default)]
@@ -32,12 +40,22 @@ pub struct Scenarios {
 }
 
 /// Invent scenarios around the given study and run each accurately. `step`: the communication step.
-pub fn study_scenarios(source: &Source, options: &Options, given: &Study, step: f64, lab: &Lab) -> Scenarios {
+pub fn study_scenarios(
+    source: &Source,
+    options: &Options,
+    given: &Study,
+    sense: &Sense,
+    step: f64,
+    lab: &Lab,
+) -> Scenarios {
     let ranges = options.run.ranges.iter().map(|range| (range.name.clone(), range.low, range.high));
-    let ranges = Ranges(ranges.collect());
+    let mut ranges = Ranges { given: ranges.collect(), ..Ranges::default() };
     let states = given.interface.state_names.len();
     let extent = extent(states, step, given, options.run.explore);
     let base = &given.experiment;
+    if extent.count != Some(0) {
+        narrow(source, given, sense, &mut ranges, extent, lab);
+    }
     let Exploration { scenarios, ranges, unmoved } =
         experiment::explore(&source.description, base, &ranges, extent);
     let studies = scenarios.iter().map(|scenario| study_of(given, scenario, step)).collect();
@@ -60,6 +78,39 @@ pub fn study_scenarios(source: &Source, options: &Options, given: &Study, step: 
         }
     }
     found
+}
+
+/// Narrow guessed ranges, by powers of ten, until the model's states and outputs keep their sizes with each input alone. A model that does not keep them however little an input moves tells nothing of
+/// that input: then its guess stays.
+fn narrow(source: &Source, given: &Study, sense: &Sense, ranges: &mut Ranges, extent: Extent, lab: &Lab) {
+    let extent = Extent { steps: extent.steps.min(SCOUT), ..extent };
+    let mut open: Option<Vec<String>> = None;
+    for _ in 0..NARROWINGS {
+        let mut scouts = experiment::scouts(&source.description, &given.experiment, ranges, extent);
+        scouts.retain(|(name, _)| open.as_ref().is_none_or(|open| open.contains(name)));
+        scouts.truncate(SCOUTS);
+        if scouts.is_empty() {
+            return;
+        }
+        let study = |(_, scenario): &(String, Scenario)| Study {
+            samples: 0,
+            ..study_of(given, scenario, extent.step)
+        };
+        let answers = lab.study_all(scouts.iter().map(study).collect(), SCOUTING * lab.left());
+        let beyond = scouts.into_iter().zip(answers).filter(|(_, answer)| match answer {
+            Ok(run) => !sense.holds(run),
+            // What cannot be run at all is left to the scenarios to tell.
+            Err(_) => false,
+        });
+        let beyond: Vec<String> = beyond.map(|((name, _), _)| name).collect();
+        for name in &beyond {
+            *ranges.narrowed.entry(name.clone()).or_insert(0) += 1;
+        }
+        open = Some(beyond);
+    }
+    for name in open.into_iter().flatten() {
+        ranges.narrowed.remove(&name);
+    }
 }
 
 /// As long as a model of this size can afford; every communication step is compared.

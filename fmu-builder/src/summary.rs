@@ -88,9 +88,26 @@ pub struct Summary {
     pub implicit: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step_time_ns: Option<StepTime>,
+    /// One evaluation of the model: the median along the runs, or as asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evaluation_time_ns: Option<f64>,
+    /// The dearest one anywhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evaluation_time_worst_ns: Option<f64>,
+    /// One reading of the event indicators.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub indicator_time_ns: Option<f64>,
+    /// The longest communication step without events: what the budget is held against. And in parts of the communication step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub longest_step_ns: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub longest_step_share: Option<f64>,
+    /// In which ranges the invented runs move inputs, and where these come from.
+    pub ranges: Vec<String>,
     pub warnings: Vec<String>,
+    /// So many of them, the first, tell what was measured on this machine.
+    #[serde(skip)]
+    pub time_warnings: usize,
     /// What modelDescription.xml had wrong, each by itself.
     pub repairs: Vec<String>,
     #[serde(skip)]
@@ -179,9 +196,24 @@ impl Summary {
         serde_json::to_string_pretty(self).unwrap_or_default()
     }
 
-    /// Without what was measured on this machine: the FMU must not depend on the clock.
+    /// For the FMU, which must not depend on the clock.
     pub fn certificate_json(&self) -> String {
-        Summary { step_time_ns: None, evaluation_time_ns: None, ..self.clone() }.json()
+        self.unmeasured().json()
+    }
+
+    /// The same without what was measured on this machine.
+    pub fn unmeasured(&self) -> Summary {
+        Summary {
+            step_time_ns: None,
+            evaluation_time_ns: None,
+            evaluation_time_worst_ns: None,
+            indicator_time_ns: None,
+            longest_step_ns: None,
+            longest_step_share: None,
+            warnings: self.warnings[self.time_warnings..].to_vec(),
+            time_warnings: 0,
+            ..self.clone()
+        }
     }
 
     /// The error is larger than asked for.

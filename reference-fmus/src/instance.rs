@@ -212,10 +212,14 @@ impl Instance {
     }
 
     pub fn set_real(&mut self, references: &[u32], values: &[f64]) -> Outcome {
+        let known = self.remembered();
         self.settable(Type::Real, references)?;
+        let mut same = true;
         for (&reference, &value) in references.iter().zip(values) {
+            same &= self.v.real[reference as usize] == value;
             self.v.real[reference as usize] = value;
         }
+        self.stale = !(known && same);
         Ok(())
     }
 
@@ -247,16 +251,16 @@ impl Instance {
 
     pub fn set_time(&mut self, time: f64) -> Outcome {
         self.require(EVENT | CONTINUOUS)?;
+        self.stale = !(self.remembered() && self.v.real[0] == time);
         self.v.real[0] = time;
-        self.stale = true;
         Ok(())
     }
 
     pub fn set_continuous_states(&mut self, x: &[f64]) -> Outcome {
         self.require(CONTINUOUS)?;
         self.sized(x.len(), self.states, "states")?;
+        self.stale = !(self.remembered() && self.v.real[1..=self.states] == *x);
         self.v.real[1..=self.states].copy_from_slice(x);
-        self.stale = true;
         Ok(())
     }
 
@@ -425,6 +429,11 @@ impl Instance {
             }
         }
         Ok(())
+    }
+
+    /// Derivatives and outputs follow what was set, and are kept until that changes.
+    fn remembered(&self) -> bool {
+        self.oddity == Oddity::Remembers && !self.stale
     }
 
     fn declared(&self, kind: Type, reference: u32) -> Outcome {

@@ -23,10 +23,11 @@ pub mod strict;
 pub mod xml;
 
 use model::{Model, Oddity};
-use models::{broken, clutches, heat_rod, misbehaving, misbehaving::PairFault};
+use models::vehicle::{self, Kind, Vehicle};
+use models::{broken, clutches, friction_row, heat_rod, misbehaving, misbehaving::PairFault};
 use std::fmt;
 
-/// The models that users see, in teaching order. Two take a size: `heat-rod:100`, `clutches:18x25`.
+/// The models that users see, in teaching order. Some take a size: `heat-rod:100`, `clutches:18x25`, `vehicle:60:45us`.
 pub fn names() -> Vec<&'static str> {
     ENTRIES.iter().filter(|entry| entry.shown).map(|entry| entry.name).collect()
 }
@@ -46,21 +47,25 @@ pub fn find(name: &str) -> Result<Reference, Error> {
         return Err(Error::Unknown { name: name.to_owned() });
     };
     let size = match (entry.source, size) {
-        (Source::HeatRod, None) => heat_rod::DEFAULT,
+        (Source::HeatRod, None) => Size::of(heat_rod::DEFAULT),
         (Source::HeatRod, Some(text)) => match text.parse() {
-            Ok(cells) if (heat_rod::SMALLEST..=heat_rod::LARGEST).contains(&cells) => cells,
+            Ok(cells) if (heat_rod::SMALLEST..=heat_rod::LARGEST).contains(&cells) => Size::of(cells),
             _ => return Err(Error::BadSize { size: text.to_owned() }),
         },
-        (Source::Clutches, None) => clutches::DEFAULT.packed(),
+        (Source::Clutches, None) => Size::of(clutches::DEFAULT.packed()),
         (Source::Clutches, Some(text)) => match clutches::Clutches::parse(text) {
-            Some(it) => it.packed(),
+            Some(it) => Size::of(it.packed()),
             None => return Err(Error::BadClutches { size: text.to_owned() }),
         },
+        (Source::Vehicle(_) | Source::FrictionRow, _) => {
+            let bad = || Error::BadMeasure { name: name.to_owned() };
+            Size::read(entry.source, size.unwrap_or_default()).ok_or_else(bad)?
+        }
         (Source::Broken, Some(fault)) => match broken::FAULTS.iter().position(|(name, _)| *name == fault) {
-            Some(index) => index,
+            Some(index) => Size::of(index),
             None => return Err(Error::Unknown { name: name.to_owned() }),
         },
-        (_, None) => 0,
+        (_, None) => Size::of(0),
         (_, Some(_)) => return Err(Error::NoSize { name: base.to_owned() }),
     };
     Ok(Reference { entry, size })
@@ -94,16 +99,72 @@ pub struct Export {
 #[derive(Clone, Copy)]
 pub struct Reference {
     entry: &'static Entry,
-    size: usize,
+    size: Size,
+}
+
+/// What comes after the colons of a name.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Size {
+    /// Cells, states, or which fault.
+    count: usize,
+    indicators: usize,
+    /// Nanoseconds of work in an evaluation, and how many times as many where the indicators are read.
+    work: usize,
+    factor: usize,
+}
+
+impl Size {
+    fn of(count: usize) -> Size {
+        Size { count, ..Size::default() }
+    }
+
+    /// "60:45us" of a vehicle, "18:25:230ns:8" of a friction row; what is missing is as usual.
+    fn read(source: Source, text: &str) -> Option<Size> {
+        let mut parts = text.split(':').filter(|part| !part.is_empty()).peekable();
+        let mut size = match source {
+            Source::Vehicle(Kind::Steady) => Size { work: 10_000, ..Size::of(vehicle::DEFAULT) },
+            Source::Vehicle(_) => Size { work: 500, ..Size::of(8) },
+            _ => Size { indicators: friction_row::DEFAULT.1, ..Size::of(friction_row::DEFAULT.0) },
+        };
+        let (least, most) = match source {
+            Source::FrictionRow => (4, friction_row::LARGEST),
+            _ => (vehicle::SMALLEST, vehicle::LARGEST),
+        };
+        if let Some(part) = parts.next() {
+            size.count =
+                part.parse().ok().filter(|n: &usize| (least..=most).contains(n) && n.is_multiple_of(2))?;
+            size.indicators = size.indicators.max(friction_row::FrictionRow::least(size.count));
+        }
+        let has_indicators = matches!(source, Source::FrictionRow);
+        if let Some(part) = parts.next_if(|_| has_indicators) {
+            let least = friction_row::FrictionRow::least(size.count);
+            size.indicators = part.parse().ok().filter(|n| (least..=1000).contains(n))?;
+        }
+        if let Some(part) = parts.next() {
+            size.work = nanoseconds(part)?;
+        }
+        if let Some(part) = parts.next_if(|_| has_indicators) {
+            size.factor = part.parse().ok().filter(|&n| n <= 100)?;
+        }
+        parts.next().is_none().then_some(size)
+    }
+}
+
+/// "45us", "230ns", up to 100 ms.
+fn nanoseconds(text: &str) -> Option<usize> {
+    let units = [("ns", 1.0), ("us", 1e3), ("ms", 1e6)];
+    let (number, unit) = units.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, unit)))?;
+    let value = number.parse::<f64>().ok()? * unit;
+    (0.0..=1e8).contains(&value).then_some(value as usize)
 }
 
 impl Reference {
     /// The model whose description carries this GUID.
     pub fn by_guid(guid: &str) -> Option<Reference> {
-        // "{name:…}" or "{name:size:…}"
+        // "{name:…}", "{name:size:…}" or with more sizes
         let inner = guid.strip_prefix('{')?;
         let (name, rest) = inner.split_once(':')?;
-        let sized = rest.split_once(':').map(|(size, _)| format!("{name}:{size}"));
+        let sized = rest.rsplit_once(':').map(|(size, _)| format!("{name}:{size}"));
         let reference = find(sized.as_deref().unwrap_or(name)).ok()?;
         let exact = reference.xml().contains(&format!("guid=\"{guid}\""));
         exact.then_some(reference)
@@ -117,9 +178,13 @@ impl Reference {
     pub fn xml(&self) -> String {
         match self.entry.source {
             Source::File(xml) => xml.to_owned(),
-            Source::HeatRod => heat_rod::HeatRod { cells: self.size }.description(),
-            Source::Clutches => clutches::Clutches::unpacked(self.size).description(),
-            Source::Broken => broken::Broken { index: self.size }.description(),
+            Source::HeatRod => heat_rod::HeatRod { cells: self.size.count }.description(),
+            Source::Broken => broken::Broken { index: self.size.count }.description(),
+            Source::Clutches => clutches::Clutches::unpacked(self.size.count).description(),
+            Source::Vehicle(kind) => vehicle(self.size, kind).description(),
+            Source::FrictionRow => friction_row(self.size).description(),
+            Source::Pump => models::pump::Pump::description(),
+            Source::Runaway => models::runaway::Runaway::description(),
             Source::Robot => models::robot::Robot::description(),
             Source::Arm => models::arm::Arm::description(),
             Source::ManyIndicators => models::many_indicators::ManyIndicators::description(),
@@ -138,7 +203,7 @@ impl Reference {
 
 impl fmt::Debug for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.entry.name, self.size)
+        write!(f, "{}:{}", self.entry.name, self.size.count)
     }
 }
 
@@ -148,6 +213,7 @@ pub enum Error {
     Unknown { name: String },
     BadSize { size: String },
     BadClutches { size: String },
+    BadMeasure { name: String },
     NoSize { name: String },
 }
 
@@ -168,9 +234,15 @@ impl fmt::Display for Error {
                 "clutches cannot be {size}; give states and event indicators, an even number of states from 8 to 102 \
                  and at least three indicators for each clutch, as in clutches:18x25"
             ),
-            Error::NoSize { name } => {
-                write!(f, "{name} has a fixed size; only heat-rod and clutches take one, as in heat-rod:100")
-            }
+            Error::BadMeasure { name } => write!(
+                f,
+                "{name} is no model; write vehicle:STATES:WORK, as in vehicle:60:45us, or friction-row:STATES:INDICATORS:WORK, as in \
+                 friction-row:18:25:230ns, with an even number of states and two indicators or more for each clutch"
+            ),
+            Error::NoSize { name } => write!(
+                f,
+                "{name} has a fixed size; heat-rod takes one, as in heat-rod:100, and so do clutches, vehicle and friction-row"
+            ),
         }
     }
 }
@@ -180,7 +252,7 @@ impl std::error::Error for Error {}
 struct Entry {
     name: &'static str,
     source: Source,
-    make: fn(usize) -> Box<dyn Model>,
+    make: fn(Size) -> Box<dyn Model>,
     shown: bool,
 }
 
@@ -193,6 +265,10 @@ enum Source {
     Robot,
     Arm,
     ManyIndicators,
+    Vehicle(Kind),
+    FrictionRow,
+    Pump,
+    Runaway,
 }
 
 macro_rules! entry {
@@ -208,6 +284,15 @@ macro_rules! entry {
 
 const fn decay(oddity: Oddity) -> misbehaving::Decay {
     misbehaving::Decay { oddity, initial_equations_solvable: true }
+}
+
+fn vehicle(size: Size, kind: Kind) -> Vehicle {
+    Vehicle { states: size.count, work: size.work, kind }
+}
+
+fn friction_row(size: Size) -> friction_row::FrictionRow {
+    let Size { count: states, indicators, work, factor } = size;
+    friction_row::FrictionRow { states, indicators, work, factor }
 }
 
 static ENTRIES: &[Entry] = &[
@@ -230,7 +315,7 @@ static ENTRIES: &[Entry] = &[
     Entry {
         name: "heat-rod",
         source: Source::HeatRod,
-        make: |cells| Box::new(heat_rod::HeatRod { cells }),
+        make: |size| Box::new(heat_rod::HeatRod { cells: size.count }),
         shown: true,
     },
     entry!("all-types", models::all_types::AllTypes, true),
@@ -246,8 +331,39 @@ static ENTRIES: &[Entry] = &[
     Entry {
         name: "clutches",
         source: Source::Clutches,
-        make: |size| Box::new(clutches::Clutches::unpacked(size)),
+        make: |size| Box::new(clutches::Clutches::unpacked(size.count)),
         shown: true,
+    },
+    Entry {
+        name: "friction-row",
+        source: Source::FrictionRow,
+        make: |size| Box::new(friction_row(size)),
+        shown: true,
+    },
+    Entry {
+        name: "vehicle",
+        source: Source::Vehicle(Kind::Steady),
+        make: |size| Box::new(vehicle(size, Kind::Steady)),
+        shown: true,
+    },
+    Entry { name: "pump", source: Source::Pump, make: |_| Box::new(models::pump::Pump), shown: true },
+    Entry {
+        name: "iterating",
+        source: Source::Vehicle(Kind::Iterating),
+        make: |size| Box::new(vehicle(size, Kind::Iterating)),
+        shown: false,
+    },
+    Entry {
+        name: "resting",
+        source: Source::Vehicle(Kind::Resting),
+        make: |size| Box::new(vehicle(size, Kind::Resting)),
+        shown: false,
+    },
+    Entry {
+        name: "runaway",
+        source: Source::Runaway,
+        make: |_| Box::new(models::runaway::Runaway),
+        shown: false,
     },
     entry!("lorenz", models::lorenz::Lorenz, false),
     entry!("counting", models::counting::Counting, false),
@@ -255,7 +371,7 @@ static ENTRIES: &[Entry] = &[
     Entry {
         name: "broken",
         source: Source::Broken,
-        make: |index| Box::new(broken::Broken { index }),
+        make: |size| Box::new(broken::Broken { index: size.count }),
         shown: false,
     },
     entry!("bad-instantiate", decay(Oddity::RefusesToStart), false),

@@ -41,6 +41,8 @@ pub enum Oddity {
     Counts,
     /// Prints a line on every call.
     Prints,
+    /// Evaluates only where time, states or inputs have changed: asked again, it answers at once.
+    Remembers,
     /// Holds its importer to FMI's state machine.
     Strict,
     /// Breaks during the simulation.

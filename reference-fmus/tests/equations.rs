@@ -477,6 +477,50 @@ fn clutches_keep_momentum() {
     assert!(rig.get("w3") > 1.0);
 }
 
+/// At rest p_2 = (q/K)² and p_1 = 2 p_2: 1e5 and 2e5 Pa at 1e-4 m³/s, apart from the smoothing of 1e3 Pa, (δ/p)²/4 of the flow.
+#[test]
+fn pump_rests_at_the_square_of_its_flow() {
+    let mut rig = Rig::running("pump", &[("q", 1e-4)]);
+    let f = rig.f(0.0, &[2e5, 1e5]);
+    // B/V times that part of the flow.
+    assert!(f.iter().all(|f| f.abs() < 1e12 * 1e-4 * 2.5e-5 * 1.01), "{f:?}");
+    close(rig.get("q_tank"), 1e-4, 1e-4);
+}
+
+/// x' = (p - 3/2) r x, and y' = (sin - y)/T + x.
+#[test]
+fn runaway_grows_with_its_parameter() {
+    let mut rig = Rig::running("runaway", &[("p", 2.0)]);
+    all_close(&rig.f(0.25, &[3.0, 0.5]), &[1200.0, 0.5 / 0.02 + 3.0], 1e-13);
+}
+
+/// Nothing moves it at rest; and with equal heights the frame does nothing: v' = k (u - x) - q x³ - 2 ζ sqrt(k) v. Asked again it answers the same, whatever it remembers.
+#[test]
+fn vehicle_rests_and_remembers() {
+    let mut rig = Rig::running("vehicle:4:0ns", &[("a", 0.0), ("u", 0.01)]);
+    let expected = |x: f64, v: f64, k: f64| k * (0.01 - x) - 1e4 * x * x * x - 1.4 * k.sqrt() * v;
+    for _ in 0..2 {
+        let f = rig.f(0.3, &[0.02, 0.02, 0.5, -0.5]);
+        all_close(&f, &[0.5, -0.5, expected(0.02, 0.5, 1e2), expected(0.02, -0.5, 1e6)], 1e-12);
+    }
+    rig.set("u", 0.0);
+    assert_eq!(rig.f(0.3, &[0.0; 4]), [0.0; 4]);
+}
+
+/// Two inertias: while the clutch sticks it passes on 6 N m for each 0.01 rad/s, while it slips 6 N m. The first one slips forwards after the event.
+#[test]
+fn friction_row_sticks_and_slips() {
+    let mut rig = Rig::running("friction-row:4:4", &[("tau", 1.0)]);
+    all_close(
+        &rig.f(0.0, &[0.0, 0.5, 0.004, 0.0]),
+        &[0.004, 0.0, (1.0 - 2.4) / 0.2, (2.4 - 10.0) / 0.2],
+        1e-12,
+    );
+    rig.it.set_continuous_states(&[0.0, 0.0, 1.0, 0.0]).unwrap();
+    rig.event();
+    all_close(&rig.f(0.0, &[0.0, 0.0, 1.0, 0.0]), &[1.0, 0.0, (1.0 - 6.0) / 0.2, 6.0 / 0.2], 1e-12);
+}
+
 /// Value references and names agree between description and equations.
 #[test]
 fn reals_are_where_the_equations_expect_them() {

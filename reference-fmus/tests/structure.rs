@@ -157,7 +157,13 @@ fn robot_rows_have_at_most_24_varying_entries() {
 /// Layout, counts and every value reference, as the library and its XML promise each other.
 #[test]
 fn descriptions_and_library_agree() {
-    for name in runnable().into_iter().chain(["heat-rod:10", "heat-rod:123", "clutches:18x25"]) {
+    for name in runnable().into_iter().chain([
+        "heat-rod:10",
+        "heat-rod:123",
+        "clutches:18x25",
+        "vehicle:60:1us",
+        "friction-row:36:98:1us:8",
+    ]) {
         let mut rig = Rig::running(name, &[]);
         let of = rig.description.clone();
         let model = find(name).unwrap().model();
@@ -204,7 +210,10 @@ fn names_are_found_and_sizes_checked() {
             "clutches cannot be 9x27; give states and event indicators, an even number of states from 8 to 102 and at \
              least three indicators for each clutch, as in clutches:18x25",
         ),
-        ("pipe:3", "pipe has a fixed size; only heat-rod and clutches take one, as in heat-rod:100"),
+        (
+            "pipe:3",
+            "pipe has a fixed size; heat-rod takes one, as in heat-rod:100, and so do clutches, vehicle and friction-row",
+        ),
     ] {
         assert_eq!(find(name).unwrap_err().to_string(), message);
     }

@@ -45,7 +45,7 @@ pub struct BuildArgs {
     /// Internal steps in each communication step [default: 1, or as many as the tolerance needs]
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "The step")]
     pub substeps: Option<String>,
-    /// Most that one step may cost: 100us, 3f (evaluations), 25% (of the step) [default: 10%]
+    /// Most that a step may cost: 100us, 3f (evaluations), 25% (of it) [default: 10%, a soft border]
     #[arg(long, value_name = "COST", allow_hyphen_values = true, help_heading = "The step")]
     pub budget: Option<String>,
     /// What an evaluation takes on the target: then nothing is measured [default: measured here]
@@ -356,10 +356,10 @@ pub struct Files {
 }
 
 const ABOUT: &str = "\
-Turn a Model-Exchange FMU (FMI 2.0) into a real-time Co-Simulation FMU.
+Turn a Model-Exchange FMU (FMI 2.0) into a real-time Co-Simulation FMU: fixed steps, no iteration, no allocation.
 
-The new FMU steps without iteration, without allocation and at a constant cost:
-a linearly implicit Euler step, implicit only where the model is stiff.";
+The cheapest plan on average that keeps 2/3 of the tolerance on all runs is chosen; one whose longest step
+exceeds the default budget only where no other is clearly better for it.";
 
 pub const EXAMPLES: &str = "\
 Examples:

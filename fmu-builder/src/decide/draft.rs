@@ -1,7 +1,7 @@
 //! Plans made of a mask: colours, elimination, then a method and a policy, with what a step of them costs.
 
 use super::bound::{WorstStep, beside_stages, evaluates_end, watch_solutions, watches_in_time};
-use super::problem::Problem;
+use super::problem::{CallTimes, Problem};
 use crate::analysis::Mask;
 use crate::assemble::{Choice, assemble};
 use crate::structure::plan_parts;
@@ -32,16 +32,31 @@ pub struct Cost {
     /// The most that an internal step without events takes: the watch may have it done again.
     pub evaluations_worst_step: f64,
     pub operations_worst_step: u64,
+    /// Readings of the event indicators in an internal step without events: at its end, and before it where inputs may have changed.
+    #[serde(skip)]
+    pub indicator_readings: f64,
+    /// The one at the end comes after an evaluation there.
+    #[serde(skip)]
+    pub evaluates_end: bool,
 }
 
 impl Cost {
-    /// Seconds of an internal step, on average and at worst, with this time per evaluation.
-    pub fn seconds(&self, evaluation: f64) -> f64 {
-        self.evaluations_per_step * evaluation + self.operations_per_step as f64 * OPERATION
+    /// Seconds of an internal step on average, with these times of the model's calls.
+    pub fn seconds(&self, times: &CallTimes) -> f64 {
+        self.evaluations_per_step * times.evaluation
+            + self.indicator_seconds(times)
+            + self.operations_per_step as f64 * OPERATION
     }
 
-    pub fn worst_seconds(&self, evaluation: f64) -> f64 {
-        self.evaluations_worst_step * evaluation + self.operations_worst_step as f64 * OPERATION
+    /// The most that an internal step without events takes.
+    pub fn worst_seconds(&self, times: &CallTimes) -> f64 {
+        self.evaluations_worst_step * times.evaluation
+            + self.indicator_seconds(times)
+            + self.operations_worst_step as f64 * OPERATION
+    }
+
+    fn indicator_seconds(&self, times: &CallTimes) -> f64 {
+        self.indicator_readings * if self.evaluates_end { times.indicators } else { times.indicators_alone }
     }
 }
 
@@ -177,6 +192,11 @@ impl Draft {
                 + looks
                 + [more, last].iter().filter(|&&again| again > 0.0).map(|again| again + looks).sum::<f64>(),
             operations_worst_step: operations + spare + more_operations + last_operations,
+            indicator_readings: match plan.events.indicators {
+                0 => 0.0,
+                _ => 1.0 + f64::from(u8::from(driven)) / f64::from(plan.step.substeps),
+            },
+            evaluates_end: at_end,
         }
     }
 

@@ -9,7 +9,7 @@ use crate::interface::{Interface, believable};
 use crate::method::Step;
 use crate::options::Options;
 use crate::structure::{Pattern, Variation};
-use crate::worker::{Sample, Studied};
+use crate::worker::{Prices, Sample, Studied};
 use faer::Mat;
 use faer::prelude::c64;
 use fmu_runtime::plan::Method;
@@ -45,13 +45,49 @@ pub struct Problem<'a> {
     pub nominals: Vec<f64>,
     /// How large each state gets on the runs.
     pub sizes: Vec<f64>,
-    /// Seconds of an evaluation of the model: as asked for, or measured and rounded. What a budget in seconds is held against.
-    pub evaluation_time: f64,
+    /// What a budget in seconds is held against: the dearest calls that were measured, or the price that was asked for.
+    pub worst_times: CallTimes,
     /// Jacobians come from the model's directional derivatives. Where the price of an evaluation is given, nothing is measured, and
     /// differences, which cost that price, are taken.
     pub directional: bool,
-    /// What plans are compared by: as asked for, or by the model's size. Not measured, so that the same model is decided on the same way every time.
-    pub price: f64,
+    /// What plans are compared by: an evaluation's price as asked for, or by the model's size. It is not measured, so that the same model is decided on the same way every time.
+    pub price: CallTimes,
+    /// The same by the model's size, whatever the target takes: what trials take here.
+    pub price_here: CallTimes,
+}
+
+/// Seconds of the model's calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CallTimes {
+    pub evaluation: f64,
+    /// Of reading the event indicators where the derivatives are known, and where they are not.
+    pub indicators: f64,
+    pub indicators_alone: f64,
+}
+
+impl CallTimes {
+    /// The dearest that were measured.
+    fn worst(prices: &Prices) -> CallTimes {
+        CallTimes {
+            evaluation: prices.worst_evaluation(),
+            indicators: prices.worst_indicators(true),
+            indicators_alone: prices.worst_indicators(false),
+        }
+    }
+
+    /// With this price of an evaluation. Indicators take 0, 1, 2, 4 … evaluations, whichever is nearest to what was measured: most models' take a small part of one, and a
+    /// measured part would decide differently from day to day.
+    fn coarse(evaluation: f64, prices: &Prices) -> CallTimes {
+        let whole = |seconds: f64| {
+            let ratio = seconds / prices.evaluation();
+            if ratio >= 0.5f64.sqrt() && ratio.is_finite() { 2f64.powf(ratio.log2().round()) } else { 0.0 }
+        };
+        CallTimes {
+            evaluation,
+            indicators: evaluation * whole(prices.indicators(true)),
+            indicators_alone: evaluation * whole(prices.indicators(false)),
+        }
+    }
 }
 
 impl<'a> Problem<'a> {
@@ -99,11 +135,11 @@ impl<'a> Problem<'a> {
         let samples = samples(studied, n, &chosen, finite.last().filter(|_| n > DENSE).copied());
         let rates =
             chosen.iter().take(samples.jacobians.len()).map(|sample| sample.derivatives.clone()).collect();
-        let evaluation_time = options.evaluation_time.unwrap_or_else(|| {
-            // To a power of 4.
-            4f64.powf((studied.evaluation_time * 1e9).max(1.0).log(4.0).round()) * 1e-9
-        });
-        let price = options.evaluation_time.unwrap_or(PRICE * (n + pattern.len()) as f64);
+        let prices = &studied.prices;
+        let by_size = PRICE * (n + pattern.len()) as f64;
+        let price = CallTimes::coarse(options.evaluation_time.unwrap_or(by_size), prices);
+        let price_here = CallTimes::coarse(by_size, prices);
+        let worst_times = options.evaluation_time.map_or_else(|| CallTimes::worst(prices), |_| price);
         let h = discretisation.h;
         Problem {
             interface,
@@ -117,9 +153,10 @@ impl<'a> Problem<'a> {
             ranges,
             nominals,
             sizes,
-            evaluation_time,
+            worst_times,
             directional: studied.directional_cheaper && options.evaluation_time.is_none(),
             price,
+            price_here,
         }
     }
 

@@ -32,6 +32,13 @@ pub fn decide_with_substeps(
     if !is_free(options) || states == 0 || states > STATES {
         return Ok(decision);
     }
+    // A run that says nothing of plans with one step inside asks for no more of them.
+    let idle: Vec<&str> =
+        decision.explored.runs.iter().filter(|run| !run.counts).map(|run| run.name.as_str()).collect();
+    let runs: Vec<ReferenceRun> = runs
+        .iter()
+        .map(|run| ReferenceRun { counts: run.given || !idle.contains(&run.label.as_str()), ..run.clone() })
+        .collect();
     let mut best = decision;
     for substeps in SUBSTEPS {
         if worst(&best) <= options.tolerance {
@@ -43,8 +50,10 @@ pub fn decide_with_substeps(
             ..discretisation
         };
         // What cannot be had with shorter steps is no reason to refuse what can be had with longer ones.
-        let Ok(finer) = decide(interface, finer, studied, runs, options, lab) else { break };
-        if gains(&best, &finer, options.tolerance) {
+        let Ok(finer) = decide(interface, finer, studied, &runs, options, lab) else { break };
+        // Nor may it take longer than the communication step where fewer do not.
+        let (load, known) = (finer.times.load, best.times.load);
+        if gains(&best, &finer, options.tolerance) && (load <= 1.0 || load <= known) {
             best = finer;
         }
     }

@@ -2,7 +2,7 @@
 
 mod choose;
 
-pub use choose::MISSED;
+pub use choose::{MISSED, round_up};
 
 use super::candidates::{Candidate, lengths};
 use super::draft::{Cost, Draft, Shares};
@@ -37,10 +37,12 @@ pub struct Trial {
     pub chosen: bool,
 }
 
-/// The default budget: a share of the communication step, for its worst internal steps.
+/// The default budget: a share of the communication step, for its worst internal steps. A soft border: see `Judge::score`.
 const SHARE: f64 = 0.1;
 /// On invented runs a plan may err by this many times the error of the fresh, fully implicit step.
 const FRESH_FACTOR: f64 = 2.0;
+/// An error above the whole range of what is compared. A phase that is lost gives less: this run has left what the model is made for.
+const SENSELESS: f64 = 1.0;
 /// Seconds that all trials together may take, by the price of their evaluations and steps: a clock would decide differently from day to day.
 const PATIENCE: f64 = 20.0;
 /// Seconds of a step beside its evaluations.
@@ -58,11 +60,13 @@ struct Tried {
     plan: Plan,
     cost: Cost,
     worst_step: WorstStep,
-    /// Within the budget.
+    /// Within the user's budget; without one, within the communication step.
     fits: bool,
     verdict: Verdict,
     outcome: Option<Outcome>,
     failed: Option<String>,
+    /// It was looked for only because others take long.
+    in_need_of_time: bool,
 }
 
 /// What the runs showed.
@@ -117,8 +121,14 @@ pub struct Judge<'a> {
     tried: Vec<Tried>,
     /// Errors of the fresh, fully implicit step, one for each run.
     fresh: Vec<Option<f64>>,
+    /// Runs that may choose.
+    counts: Vec<bool>,
     threshold: f64,
     outside: f64,
+    /// What is tried now is tried only because what was tried takes long.
+    pub in_need_of_time: bool,
+    /// Plans that were not tried, since all trials together would take too long.
+    left_out: usize,
     pub warnings: Vec<String>,
 }
 
@@ -130,9 +140,24 @@ impl<'a> Judge<'a> {
         lab: &'a Lab,
     ) -> Judge<'a> {
         let (tried, fresh, warnings) = (Vec::new(), vec![None; runs.len()], Vec::new());
+        let counts = runs.iter().map(|run| run.counts).collect();
         let threshold = speaks_above(options.tolerance);
         let outside = threshold;
-        Judge { problem, options, lab, runs, spent: 0.0, tried, fresh, threshold, outside, warnings }
+        Judge {
+            problem,
+            options,
+            lab,
+            runs,
+            spent: 0.0,
+            tried,
+            fresh,
+            counts,
+            threshold,
+            outside,
+            in_need_of_time: false,
+            left_out: 0,
+            warnings,
+        }
     }
 
     /// Run the fresh, fully implicit step on every run: what the others are measured by, and what the watch must let pass.
@@ -146,17 +171,25 @@ impl<'a> Judge<'a> {
             let strict = Watch { threshold: self.threshold / 3.0, ..silent };
             plan = draft.plan(self.problem, Method::Lie, Policy::Watched, Some(strict), None);
         }
-        let mut left: f64 = 0.0;
         let runs: Vec<&ReferenceRun> = self.runs.iter().collect();
         let answers = self.simulate("the fully implicit step", &plan, &runs);
-        for (at, (run, simulated)) in self.runs.iter().zip(answers).enumerate() {
-            if let Ok(simulated) = simulated
-                && simulated.failed.is_none()
-            {
-                left = left.max(simulated.defect);
-                self.fresh[at] = largest(&run.ranges().errors(&run.trajectory, &simulated.trajectory));
-            }
+        let error = |run: &ReferenceRun, simulated: &Result<Simulated, String>| {
+            let simulated = simulated.as_ref().ok().filter(|simulated| simulated.failed.is_none())?;
+            largest(&run.ranges().errors(&run.trajectory, &simulated.trajectory))
+        };
+        self.fresh = self.runs.iter().zip(&answers).map(|(run, answer)| error(run, answer)).collect();
+        // Invented runs on which it is far off, or fails, count only if a method of second order does better.
+        let far = |&at: &usize| !self.runs[at].given && self.fresh[at].is_none_or(|error| error > SENSELESS);
+        let far: Vec<usize> = (0..self.runs.len()).filter(far).collect();
+        plan.step.method = Method::Ros2;
+        let again: Vec<&ReferenceRun> = far.iter().map(|&at| &self.runs[at]).collect();
+        let second = self.simulate("the fully implicit step of second order", &plan, &again);
+        for (&at, answer) in far.iter().zip(&second) {
+            self.counts[at] &= error(&self.runs[at], answer).is_some_and(|error| error <= SENSELESS);
         }
+        let counted = answers.iter().zip(&self.counts).filter(|(_, counts)| **counts);
+        let sound = counted.filter_map(|(answer, _)| answer.as_ref().ok().filter(|it| it.failed.is_none()));
+        let left = sound.map(|simulated| simulated.defect).fold(0.0, f64::max);
         self.outside = threshold((ABOVE_FRESH * left).max(self.threshold));
     }
 
@@ -228,9 +261,9 @@ impl<'a> Judge<'a> {
                 }
             }
         }
-        let price = self.problem.price;
+        let price = &self.problem.price;
         plans.sort_by(|a, b| a.2.seconds(price).total_cmp(&b.2.seconds(price)));
-        for (i, (candidate, plan, cost, worst_step)) in plans.into_iter().enumerate() {
+        for (candidate, plan, cost, worst_step) in plans {
             let fits = self.fits(&cost);
             let enough = self.enough().filter(|_| self.options.budget.is_none());
             let dearer = enough.is_some_and(|enough| cost.seconds(price) > enough);
@@ -249,12 +282,13 @@ impl<'a> Judge<'a> {
                     verdict,
                     outcome: None,
                     failed,
+                    in_need_of_time: self.in_need_of_time,
                 });
                 continue;
             }
             if self.spent > PATIENCE && self.has_run() {
-                self.warnings.push(format!("plans after the first {i} were not tried: they take too long"));
-                return;
+                self.left_out += 1;
+                continue;
             }
             self.spent += self.seconds(&plan, &cost);
             self.try_plan(candidate, plan, cost, worst_step, fits);
@@ -264,13 +298,22 @@ impl<'a> Judge<'a> {
     /// What trying a plan of this cost takes on all runs, by its price.
     fn seconds(&self, plan: &Plan, cost: &Cost) -> f64 {
         let steps: u64 = self.runs.iter().map(|run| run.steps * u64::from(plan.step.substeps)).sum();
-        steps as f64 * (cost.seconds(self.problem.price) + STEP)
+        steps as f64 * (cost.seconds(&self.problem.price_here) + STEP)
     }
 
     fn try_plan(&mut self, candidate: Candidate, plan: Plan, cost: Cost, worst_step: WorstStep, fits: bool) {
         let verdict = judge(self.problem, &candidate, &plan);
-        let mut tried =
-            Tried { candidate, plan, cost, worst_step, fits, verdict, outcome: None, failed: None };
+        let mut tried = Tried {
+            candidate,
+            plan,
+            cost,
+            worst_step,
+            fits,
+            verdict,
+            outcome: None,
+            failed: None,
+            in_need_of_time: self.in_need_of_time,
+        };
         if let Some(failure) = &tried.verdict.failure {
             let why = format!(
                 "not stable with a Jacobian as old as it gets: amplification {} at {:.3} of the step",
@@ -301,7 +344,9 @@ impl<'a> Judge<'a> {
                 let draft = Draft::new(self.problem, &tried.candidate.mask);
                 tried.cost = draft.cost(&tried.plan, shares);
                 if !fits {
-                    tried.failed = Some("does not fit the budget".into());
+                    let longer = "takes longer than the communication step";
+                    let why = self.options.budget.map_or(longer, |_| "does not fit the budget");
+                    tried.failed = Some(why.into());
                 } else if !outcome.holds {
                     tried.failed = Some("misses the tolerance".into());
                 }
@@ -339,31 +384,35 @@ impl<'a> Judge<'a> {
             self.runs.iter().enumerate().filter(|(_, run)| !run.given && outcome.holds).collect();
         let runs: Vec<&ReferenceRun> = explored.iter().map(|(_, run)| *run).collect();
         for ((at, run), simulated) in explored.into_iter().zip(self.simulate(&label, &one.plan, &runs)) {
-            let fresh = self.fresh[at];
+            let (fresh, counts) = (self.fresh[at], self.counts[at]);
             let mut explored =
-                ExploredRun { name: run.label.clone(), fresh_error: fresh, ..ExploredRun::default() };
+                ExploredRun { name: run.label.clone(), fresh_error: fresh, counts, ..ExploredRun::default() };
             let simulated = simulated.and_then(|simulated| match simulated.failed {
                 Some(failed) => Err(failed),
                 None => Ok(simulated),
             });
             match simulated {
                 Ok(simulated) => {
-                    (renewals, steps) = (renewals + simulated.renewals, steps + run.steps);
-                    watch_evaluations += simulated.watch_evaluations;
+                    if counts {
+                        (renewals, steps) = (renewals + simulated.renewals, steps + run.steps);
+                        watch_evaluations += simulated.watch_evaluations;
+                    }
                     let errors = run.ranges().errors(&run.trajectory, &simulated.trajectory);
                     let error = largest(&errors).unwrap_or(0.0);
                     let worst = errors.iter().position(|&one| one == error && error > 0.0);
                     explored.worst =
                         worst.map(|quantity| self.problem.interface.quantity(quantity).to_string());
                     (explored.error, explored.outside) = (Some(error), simulated.outside);
-                    let found = switching(&run.discrete, &simulated.discrete, run.every);
-                    switching::merge(&mut outcome.explored_switching, found);
-                    outcome.explored = Some(outcome.explored.map_or(error, |known| known.max(error)));
-                    let limit = self.options.tolerance.max(FRESH_FACTOR * fresh.unwrap_or(0.0));
-                    outcome.holds &= error <= limit;
+                    if counts {
+                        let found = switching(&run.discrete, &simulated.discrete, run.every);
+                        switching::merge(&mut outcome.explored_switching, found);
+                        outcome.explored = Some(outcome.explored.map_or(error, |known| known.max(error)));
+                        let limit = self.options.tolerance.max(FRESH_FACTOR * fresh.unwrap_or(0.0));
+                        outcome.holds &= error <= limit;
+                    }
                 }
-                // The fresh step does not survive it either.
-                Err(_) if fresh.is_none() => {}
+                // The fresh step does not survive it either, or is as far off.
+                Err(_) if fresh.is_none() || !counts => {}
                 Err(failed) => return Err(format!("{}: {failed}", run.label)),
             }
             outcome.runs.push(explored);
@@ -390,15 +439,28 @@ impl<'a> Judge<'a> {
         answers.into_iter().map(|answer| answer.map_err(|error| error.to_string())).collect()
     }
 
+    /// The longest communication step without events, in parts of its length.
+    fn load(&self, cost: &Cost) -> f64 {
+        cost.worst_seconds(&self.problem.worst_times) / self.problem.discretisation.h
+    }
+
+    /// Exactly. Nobody asked for the default budget: what takes longer than that share, and not longer than the step, fits.
     fn fits(&self, cost: &Cost) -> bool {
         let step = self.problem.discretisation;
         let substeps = f64::from(step.substeps);
-        let seconds = substeps * cost.worst_seconds(self.problem.evaluation_time);
-        match self.options.budget.unwrap_or(Budget::Share(SHARE)) {
-            Budget::Time(most) => seconds <= most,
-            Budget::Evaluations(most) => substeps * cost.evaluations_worst_step <= most,
-            Budget::Share(share) => seconds <= share * substeps * step.h,
+        match self.options.budget {
+            Some(Budget::Time(most)) => substeps * cost.worst_seconds(&self.problem.worst_times) <= most,
+            Some(Budget::Evaluations(most)) => substeps * cost.evaluations_worst_step <= most,
+            Some(Budget::Share(share)) => self.load(cost) <= share,
+            None => self.load(cost) <= 1.0,
         }
+    }
+
+    /// What a step costs on average, weighted by the square of how many times its longest one exceeds the default budget. Both sides of that border are nearly alike, and far beyond
+    /// it plans with a shorter longest step win. Where all plans keep it, nothing measured is in here.
+    fn score(&self, cost: &Cost) -> f64 {
+        let beyond = (self.load(cost) / SHARE).max(1.0);
+        cost.seconds(&self.problem.price) * beyond * beyond
     }
 
     fn holds(&self, one: &Tried) -> bool {
@@ -410,21 +472,30 @@ impl<'a> Judge<'a> {
         self.tried.iter().any(|one| one.outcome.is_some())
     }
 
-    /// Some plan holds and fits.
-    pub fn satisfied(&self) -> bool {
-        self.tried.iter().any(|one| self.holds(one))
+    /// Some plan holds, however long it takes.
+    pub fn holds_somehow(&self) -> bool {
+        self.tried.iter().any(|one| one.outcome.as_ref().is_some_and(|outcome| outcome.holds))
     }
 
-    /// Some plan was within the tolerance, but none of these fits the budget.
+    /// Some plan holds and keeps the budget, the default one too.
+    pub fn satisfied(&self) -> bool {
+        self.tried.iter().any(|one| self.holds(one) && self.is_short(&one.cost))
+    }
+
+    /// Some plan holds, but none within the budget.
     pub fn is_tight(&self) -> bool {
-        !self.tried.iter().any(|one| one.fits)
+        !self.tried.iter().any(|one| one.fits && self.is_short(&one.cost))
             || !self.satisfied() && self.tried.iter().any(|one| one.outcome.as_ref().is_some_and(|o| o.holds))
+    }
+
+    fn is_short(&self, cost: &Cost) -> bool {
+        self.options.budget.is_some() || self.load(cost) <= SHARE
     }
 
     /// The cheapest within the tolerance so far, whether it fits or not.
     pub fn cheapest(&self) -> Option<Candidate> {
         let good = self.tried.iter().filter(|one| one.outcome.as_ref().is_some_and(|o| o.holds));
-        let price = self.problem.price;
+        let price = &self.problem.price;
         let best = good.min_by(|a, b| a.cost.seconds(price).total_cmp(&b.cost.seconds(price)))?;
         Some(best.candidate.clone())
     }

@@ -94,6 +94,27 @@ pub fn explore(
     found
 }
 
+/// A run for each input whose range is a guess, with nothing but that input stepped to both ends: it shows what the model answers.
+pub fn scouts(
+    description: &ModelDescription,
+    base: &Experiment,
+    ranges: &Ranges,
+    extent: Extent,
+) -> Vec<(String, Scenario)> {
+    let clock = Clock { start: base.start, step: extent.step, steps: extent.steps };
+    let mut explorer = Explorer { description, base, ranges, clock, driven: Vec::new(), columns: Vec::new() };
+    explorer.find_inputs(&mut Exploration::default());
+    let inputs = explorer.driven.iter().zip(&explorer.columns);
+    let guessed = inputs.filter(|(one, _)| matches!(&one.levels, Levels::Between(range) if range.is_guess));
+    let alone = guessed.map(|(one, column)| {
+        let table = signal::steps(std::slice::from_ref(one), clock);
+        let experiment =
+            Experiment { columns: vec![column.clone()], ..explorer.experiment(table, Vec::new()) };
+        (one.name.clone(), Scenario { name: format!("{} alone", one.name), experiment, steps: clock.steps })
+    });
+    alone.collect()
+}
+
 /// What moves in a scenario; numbers choose the pseudo-random sequence.
 #[derive(Clone, Copy)]
 enum Motion {
@@ -327,7 +348,7 @@ mod tests {
     /// What the user says comes first, then min and max, then a guess that says so.
     #[test]
     fn ranges_are_taken_where_they_are_known() {
-        let ranges = Ranges(vec![("T_load".into(), -5.0, 5.0)]);
+        let ranges = Ranges { given: vec![("T_load".into(), -5.0, 5.0)], ..Ranges::default() };
         let found = explore(&description("dc-drive"), &base(), &ranges, EXTENT);
         assert_eq!(found.ranges, ["u = 12 … 36 V (start ± 50 %)", "T_load = -5 … 5 N.m (--range)"]);
         let pipe = explore(&description("pipe"), &base(), &Ranges::default(), EXTENT);

@@ -17,7 +17,7 @@ use crate::inputs::InputTable;
 use serde::{Deserialize, Serialize};
 
 pub use bind::{Bound, bind};
-pub use explore::{Exploration, Extent, Scenario, explore};
+pub use explore::{Exploration, Extent, Scenario, explore, scouts};
 pub use range::{Range, Ranges};
 
 /// One run.

@@ -5,18 +5,26 @@
 
 use crate::interface::believable;
 use model_description::{Kind, ScalarVariable};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Ranges that the user gave, by name.
+/// What is known of ranges beside the description.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Ranges(pub Vec<(String, f64, f64)>);
+pub struct Ranges {
+    /// Given by the user: name, low, high.
+    pub given: Vec<(String, f64, f64)>,
+    /// Guesses that the model itself showed to be too wide, by name: they are divided by this power of ten.
+    pub narrowed: BTreeMap<String, i32>,
+}
 
 /// A range, and where it comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Range {
     pub low: f64,
     pub high: f64,
-    pub from: &'static str,
+    pub from: String,
+    /// Nobody declared it.
+    pub is_guess: bool,
 }
 
 /// Share by which absolute quantities, whose zero is far away, may leave their start value.
@@ -36,6 +44,8 @@ impl Ranges {
                 (None, 0.0) => (1.0, "a guess: nothing is declared; --range says better"),
                 (None, _) => (RELATIVE * start.abs(), "start ± 50 %"),
             };
+            let narrowed = self.narrowed.get(&variable.name);
+            let reach = reach / narrowed.map_or(1.0, |tens| 10f64.powi(*tens));
             // One bound alone still counts.
             let low = variable
                 .min
@@ -45,7 +55,13 @@ impl Ranges {
                 .max
                 .filter(|max| max.is_finite())
                 .map_or(start + reach, |max| max.min(start + reach));
-            Range { low: low.min(start), high: high.max(start), from }
+            let from = match narrowed {
+                Some(tens) => format!(
+                    "{from}, narrowed to 1e-{tens} of that: beyond, states or outputs leave their sizes"
+                ),
+                None => from.into(),
+            };
+            Range { low: low.min(start), high: high.max(start), from, is_guess: true }
         })
     }
 
@@ -72,15 +88,16 @@ impl Ranges {
         let bounds = self.given(variable).unwrap_or(Range {
             low: variable.min.unwrap_or(f64::NEG_INFINITY),
             high: variable.max.unwrap_or(f64::INFINITY),
-            from: "",
+            from: String::new(),
+            is_guess: false,
         });
         let value = (start * factor).max(bounds.low).min(bounds.high);
         (value.is_finite() && value != start).then_some(value)
     }
 
     fn given(&self, variable: &ScalarVariable) -> Option<Range> {
-        let (_, low, high) = self.0.iter().find(|(name, ..)| *name == variable.name)?;
-        Some(Range { low: low.min(*high), high: high.max(*low), from: "--range" })
+        let (_, low, high) = self.given.iter().find(|(name, ..)| *name == variable.name)?;
+        Some(Range { low: low.min(*high), high: high.max(*low), from: "--range".into(), is_guess: false })
     }
 }
 
@@ -106,7 +123,7 @@ fn declared(variable: &ScalarVariable) -> Option<Range> {
     const NO_LIMIT: f64 = 1e30;
     let sensible = |bound: &f64| bound.is_finite() && bound.abs() < NO_LIMIT;
     let (low, high) = (variable.min.filter(sensible)?, variable.max.filter(sensible)?);
-    (low < high).then_some(Range { low, high, from: "min, max" })
+    (low < high).then_some(Range { low, high, from: "min, max".into(), is_guess: false })
 }
 
 fn usable_nominal(variable: &ScalarVariable) -> Option<f64> {

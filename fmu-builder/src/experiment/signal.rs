@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     fn driven() -> Vec<Driven> {
-        let range = Range { low: -1.0, high: 3.0, from: "" };
+        let range = Range { low: -1.0, high: 3.0, from: String::new(), is_guess: false };
         vec![
             Driven { name: "u".into(), start: 0.0, levels: Levels::Between(range) },
             Driven { name: "gear".into(), start: 1.0, levels: Levels::Of(vec![1.0, 2.0, 3.0]) },

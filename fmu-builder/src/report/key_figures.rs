@@ -116,6 +116,19 @@ pub fn key_figures(out: &mut String, summary: &Summary) {
             ),
         );
     }
+    if !summary.ranges.is_empty() && summary.explored.scenarios > 0 {
+        row("Inputs on invented runs", count(summary.ranges.len(), "range"), summary.ranges.join("; "));
+    }
+    if let (Some(time), Some(share)) = (summary.longest_step_ns, summary.longest_step_share) {
+        row(
+            "Longest step",
+            format_duration(time * 1e-9),
+            format!(
+                "without events, by the plan’s bound and the dearest calls that were measured: {} of the communication step",
+                percent(share)
+            ),
+        );
+    }
     if let Some(watch) = &summary.watch {
         row(
             "Watch",

@@ -42,8 +42,7 @@ const WARNINGS: usize = 20;
 
 /// `documentation/index.html` of the new FMU.
 pub fn certificate(summary: &Summary, decision: &Decision) -> String {
-    let still = Summary { step_time_ns: None, evaluation_time_ns: None, ..summary.clone() };
-    page(&still, decision, None)
+    page(&summary.unmeasured(), decision, None)
 }
 
 /// `--report`.
@@ -215,8 +214,8 @@ fn trials(out: &mut String, trials: &[Trial]) {
     }
     out.push_str(
         "<p>Plans in the order in which they were considered, run with the code that is in the FMU and compared with the accurate \
-         solution. Of those that keep the tolerance on all runs, with a margin where that is cheap, and whose worst step fits the budget, the cheapest on average wins; of equally cheap ones \
-         the most accurate.</p>\n",
+         solution. The cheapest on average wins that keeps two thirds of the tolerance on all runs, of those within 15 % of each other the most accurate; where its longest step \
+         takes more than a tenth of the communication step, another one only if that is clearly better for it.</p>\n",
     );
     if let Some(plot) = cost_plot::error_against_cost(trials) {
         let _ = writeln!(

@@ -2,7 +2,9 @@ use super::figures::{Curve, Figures, Port, Spectrum};
 use super::text::significant;
 use super::*;
 use crate::analysis::verdict::Verdict;
-use crate::decide::{Candidate, Certificate, Cost, Explored, ExploredRun, Switching, WorstMode, WorstStep};
+use crate::decide::{
+    Candidate, Certificate, Cost, Explored, ExploredRun, Switching, Times, WorstMode, WorstStep,
+};
 use crate::structure::{Pattern, plan_parts};
 use crate::summary::{DiscreteError, NamedError, StepTime, WatchSummary};
 use crate::worker::Simulated;
@@ -96,6 +98,8 @@ fn decision() -> Decision {
             trial("second", Some(0.002), None, true),
             trial("third", None, None, false),
         ],
+        times: Times::default(),
+        time_warnings: vec![],
         warnings: vec![],
     }
 }
@@ -169,6 +173,7 @@ fn summary() -> Summary {
             error: Some(0.01),
             fresh_error: Some(0.02),
             runs: vec![ExploredRun {
+                counts: true,
                 name: NASTY.into(),
                 error: Some(0.01),
                 worst: Some(NASTY.into()),
@@ -191,6 +196,12 @@ fn summary() -> Summary {
         implicit: names(),
         step_time_ns: StepTime::new(&[1e-6, 2e-6, 3e-6]),
         evaluation_time_ns: Some(123.0),
+        evaluation_time_worst_ns: Some(150.0),
+        indicator_time_ns: Some(20.0),
+        longest_step_ns: Some(900.0),
+        longest_step_share: Some(0.0009),
+        time_warnings: 0,
+        ranges: vec![],
         warnings: vec![NASTY.into()],
         repairs: vec![NASTY.into(); 2],
         written: NASTY.into(),

@@ -37,7 +37,9 @@ impl Summary {
         let mut implicit: Vec<u32> = elimination.order[explicit..].to_vec();
         implicit.sort_unstable();
         // In order of weight: what the plan misses, what the study could not see, what is wrong with the FMU, what was repaired.
-        let mut warnings = decision.warnings.clone();
+        // What was measured comes first: a step that takes too long is worse than all others.
+        let mut warnings = decision.time_warnings.clone();
+        warnings.extend_from_slice(&decision.warnings);
         let standing = Ranges::of(&studied.trajectory, &studied.terms).standing();
         let still: Vec<&str> = watched
             .iter()
@@ -153,7 +155,13 @@ impl Summary {
             carried_events: decision.simulated.carried_events,
             implicit: implicit.iter().map(|&state| names[state as usize].clone()).collect(),
             step_time_ns: decision.simulated.quantiles.map(StepTime::from),
-            evaluation_time_ns: Some(studied.evaluation_time * 1e9),
+            evaluation_time_ns: Some(decision.times.evaluation * 1e9),
+            evaluation_time_worst_ns: Some(decision.times.worst_evaluation * 1e9),
+            indicator_time_ns: decision.times.indicators.map(|time| time * 1e9),
+            longest_step_ns: Some(decision.times.longest_step * 1e9),
+            longest_step_share: Some(decision.times.load),
+            time_warnings: decision.time_warnings.len(),
+            ranges: decision.ranges.clone(),
             warnings,
             repairs,
             written: output.into(),

@@ -1,5 +1,6 @@
 //! The summary as a few lines for people; the report uses some of the sentences too.
 
+use super::remarks::shortened;
 use super::words::evaluations;
 use super::{DiscreteError, Summary, count, trim, warning_lines};
 use crate::decide::WorstStep;
@@ -41,6 +42,11 @@ impl Summary {
             let time = self
                 .evaluation_time_ns
                 .map_or(String::new(), |time| format!(" of {} each", format_duration(time * 1e-9)));
+            let longest = self.longest_step_ns.zip(self.longest_step_share);
+            let longest = longest.map_or(String::new(), |(time, share)| {
+                let time = format_duration(time * 1e-9);
+                format!("; longest step {time}, {} % of the step", trim((1e4 * share).ceil() / 100.0))
+            });
             let worst = match self.evaluations_worst_step > self.evaluations_per_step {
                 true => format!(
                     " on average, {} at most but in the first one and after events, where the whole Jacobian is taken",
@@ -54,7 +60,10 @@ impl Summary {
             };
             line(
                 "cost",
-                format!("{} per internal step{worst}{time}{outputs}", evaluations(self.evaluations_per_step)),
+                format!(
+                    "{} per internal step{worst}{time}{outputs}{longest}",
+                    evaluations(self.evaluations_per_step)
+                ),
             );
         }
         if let Some(text) = self.saving_text() {
@@ -102,6 +111,9 @@ impl Summary {
         }
         if let Some(text) = self.discrete_text() {
             line("switches", text);
+        }
+        if !self.ranges.is_empty() && self.explored.scenarios > 0 {
+            line("ranges", shortened(&self.ranges, "; "));
         }
         if let Some(watch) = &self.watch {
             let spoke = match (watch.acts, watch.renewals, watch.outside) {

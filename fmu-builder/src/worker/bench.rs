@@ -106,6 +106,8 @@ impl Reading {
 struct Place {
     time: f64,
     x: Vec<f64>,
+    /// One step before.
+    before: Vec<f64>,
 }
 
 impl Bench {
@@ -139,7 +141,7 @@ impl Bench {
             measured.no_realtime = system::real_time_priority().err();
         }
         let (mut reals, mut others) = (vec![0.0; self.outputs.len()], vec![0; self.outputs.len()]);
-        let mut places: Vec<Place> = Vec::new();
+        let (mut places, mut before): (Vec<Place>, Option<Vec<f64>>) = (Vec::new(), None);
         let clock = timing::clock_price();
         let begin = Instant::now();
         for k in 0..self.steps {
@@ -163,9 +165,13 @@ impl Bench {
                     Some(format!("fmi2DoStep at t = {time} returned {}{}", status.name(), said(&log)));
                 break;
             }
-            // At steps 1, 2, 4, 8 …: early and late in the run.
+            // At steps 2, 4, 8 …: early and late in the run.
+            if (k + 2).is_power_of_two() {
+                before = self.states(&mut fmu);
+            }
             if (k + 1).is_power_of_two() {
-                places.extend(self.place(&mut fmu, time + length));
+                let (now, before) = (self.states(&mut fmu), before.take());
+                places.extend(now.zip(before).map(|(x, before)| Place { time: time + length, x, before }));
             }
             if k % 256 == 0 {
                 reporter.progress(k as f64 / self.steps as f64);
@@ -187,17 +193,17 @@ impl Bench {
     }
 
     /// The states now, if the FMU tells them.
-    fn place(&self, fmu: &mut Fmu2, time: f64) -> Option<Place> {
+    fn states(&self, fmu: &mut Fmu2) -> Option<Vec<f64>> {
         let references = &self.plan.states.references;
         let mut x = vec![0.0; references.len()];
         let known = references.len() == self.plan.states.names.len() && !x.is_empty();
         let told = known && fmu.get_real(references, &mut x).is_usable() && x.iter().all(|x| x.is_finite());
-        told.then_some(Place { time, x })
+        told.then_some(x)
     }
 
     /// Seconds of an evaluation of the model inside, by itself, at the places of the run; at its start, where these are not known.
     fn evaluation_time(self, places: Vec<Place>, reporter: &mut Reporter) -> Result<f64, Refusal> {
-        let entries = self.plan.jacobian.rows.len();
+        let (h, scales) = (self.plan.step.h, self.plan.states.nominals.clone());
         let root = self.root.join("resources").join(resources::INNER);
         let interface = Interface::inside(root, self.plan);
         let mut session = Session::open(&interface, &self.experiment, reporter)?;
@@ -205,25 +211,27 @@ impl Bench {
             session.inner.take_room();
         }
         // The last ones: most of the run. The machine has slow phases, which the steps, spread over a longer time, see less of.
-        let start = Place { time: session.time, x: session.x.clone() };
+        let start = Place { time: session.time, x: session.x.clone(), before: session.x.clone() };
         let from = places.len().saturating_sub(PHASES);
         let places = if places.is_empty() { std::slice::from_ref(&start) } else { &places[from..] };
-        let mut times = Vec::with_capacity(PHASES);
+        let mut prices = timing::Prices::default();
         for phase in 0..PHASES {
             let place = &places[phase % places.len()];
             session.time = place.time;
             session.x.copy_from_slice(&place.x);
             // Where the model cannot be evaluated there in its first discrete mode, the other places count.
-            times.extend(timing::measure(&mut session, &interface, entries).ok().map(|(time, _)| time));
+            let timing =
+                timing::Timing { before: &place.before, h, scales: &scales, rows: None, seconds: PHASE };
+            prices.0.extend(timing::measure(&mut session, &interface, &timing));
             std::thread::sleep(Duration::from_millis(50));
         }
-        times.sort_by(f64::total_cmp);
-        Ok(times.get(times.len() / 2).copied().unwrap_or(0.0))
+        Ok(prices.evaluation())
     }
 }
 
-/// Times that the model's evaluation is measured.
+/// Times that the model's evaluation is measured, and seconds for each.
 const PHASES: usize = 6;
+const PHASE: f64 = 0.02;
 /// Steps in which requests for memory are counted, apart from those that are timed: counting reads the clock.
 const COUNTED: u64 = 1000;
 

@@ -4,7 +4,7 @@ use super::study::{Sample, Studied};
 use std::collections::BTreeMap;
 
 impl Studied {
-    /// Add what another run of the same model showed. Trajectory, timing and start values stay those of this run.
+    /// Add what another run of the same model showed. Trajectory and start values stay those of this run.
     ///
     /// An entry is constant only if it is in both runs, with the same value: parameters may differ between runs, and in the exported
     /// FMU they may change too.
@@ -51,6 +51,7 @@ impl Studied {
         for (magnitude, other) in self.magnitudes.iter_mut().zip(&other.magnitudes) {
             *magnitude = magnitude.max(*other);
         }
+        self.prices.0.extend(other.prices.0);
         self.time_invariant &= other.time_invariant;
         self.outputs_need_evaluation |= other.outputs_need_evaluation;
     }

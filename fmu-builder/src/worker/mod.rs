@@ -26,6 +26,7 @@ pub use audit::{Audit, Audited, Conduct, Trace, Traced, verdict};
 pub use bench::{Bench, Measured, Reading};
 pub use simulate::{Simulate, Simulated, quantiles};
 pub use study::{Declared, Sample, StructureFound, Studied, Study};
+pub use timing::{Price, Prices};
 
 #[derive(Serialize, Deserialize)]
 pub enum Request {

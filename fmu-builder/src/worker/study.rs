@@ -8,7 +8,7 @@ use super::reference::{Halt, Linearisation, ReferenceSolution};
 use super::scales::scales;
 use super::session::{Session, expect, said};
 use super::terms::Terms;
-use super::timing;
+use super::timing::{self, Prices, Timing};
 use crate::ability::{Ability, BESIDE, Lack};
 use crate::decide::Ranges;
 use crate::experiment::{Experiment, Value};
@@ -21,6 +21,10 @@ use std::time::{Duration, Instant};
 /// Samples are fewer in large models: each costs an evaluation per column or colour, and memory per entry.
 const SAMPLE_EVALUATIONS: usize = 60_000;
 const SAMPLE_ENTRIES: usize = 3_000_000;
+/// Places of the run at which the model's calls are timed, and seconds at each: of the first run, of others.
+const TIMED: [(usize, f64); 2] = [(8, 8e-3), (3, 3e-3)];
+/// Seconds that this may take together: an evaluation may take many milliseconds.
+const TIMED_AT_MOST: f64 = 0.5;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Study {
@@ -40,7 +44,7 @@ pub struct Study {
     pub missing_starts: Vec<(u32, Value)>,
     /// The description says that a derivative depends on time.
     pub time_declared: bool,
-    /// Check directional derivatives and measure what calls cost; one run of a model is enough for that.
+    /// Check directional derivatives, and measure at more places what calls cost; one run of a model is enough for that.
     pub thorough: bool,
     /// The user asked for this run. An invented one may lead where outputs and indicators are no numbers: it ends there, and they count all the same.
     pub given: bool,
@@ -62,8 +66,8 @@ pub struct Studied {
     pub magnitudes: Vec<f64>,
     /// So many times wider than without noise each state's differences must be.
     pub wider: Vec<f64>,
-    /// Seconds of one evaluation: set states, get derivatives.
-    pub evaluation_time: f64,
+    /// What the model's calls cost, at several places of the run.
+    pub prices: Prices,
     /// The FMU has directional derivatives, they are right, and one costs clearly less than an evaluation.
     pub directional_cheaper: bool,
     /// What is wrong with its directional derivatives.
@@ -171,6 +175,8 @@ impl Study {
         let (mut notes, mut time_invariant) = (Vec::new(), !self.time_declared);
         let (mut events_seen, mut before) = (0, session.x.clone());
         let mut terms = Terms::new(outputs, session.x.len());
+        let (places, seconds) = TIMED[usize::from(!self.thorough)];
+        let (mut prices, mut timed) = (Prices::default(), Duration::ZERO);
         reporter.phase(RUN);
         for (i, &target) in self.grid.iter().enumerate() {
             reporter.progress(i as f64 / self.grid.len() as f64);
@@ -227,12 +233,25 @@ impl Study {
                     (None, seen) if seen > 0.0 => 0.1 * seen,
                     _ => f64::INFINITY,
                 };
+                let spread = due && (i + 1) * places / self.grid.len() > i * places / self.grid.len();
+                let is_timed = spread || due && prices.0.is_empty();
+                let is_timed = is_timed && timed.as_secs_f64() < TIMED_AT_MOST;
                 let (mut taken, ignores) = session.aside(|session| {
                     // Where the model has no slopes there is no sample: others integrate past such a point.
                     let mut taken: Vec<Point> = prober.probe(session).ok().into_iter().collect();
                     let ignores = !time_invariant || checks::ignores_time(session, self.h).unwrap_or(false);
                     // Best effort: what it cannot tell stays as it was.
                     let _ = terms.measure(session);
+                    if is_timed {
+                        let begin = Instant::now();
+                        let rows =
+                            taken.first().map_or(1, |point| point.entries.len() / session.x.len().max(1));
+                        let rows = self.thorough.then_some(rows);
+                        let (h, scales) = (self.h, prober.scales());
+                        let timing = Timing { before: &before, h, scales, rows, seconds };
+                        prices.0.extend(timing::measure(session, model, &timing));
+                        timed += begin.elapsed();
+                    }
                     if beside {
                         reporter.phase(BESIDE);
                         taken.extend(prober.probe_beside(session, points.len() as u64, reach)?);
@@ -275,7 +294,7 @@ impl Study {
             true if model.instantiate_only_once => None,
             true => Session::open(model, &self.experiment, reporter).ok(),
         };
-        let (mut wrong_directional, mut waits, mut measured) = (None, false, (0.0, false));
+        let (mut wrong_directional, mut waits) = (None, false);
         if let Some(session) = &mut live {
             if !model.can_get_and_set_state && !is_dead && model.can_be_moved {
                 reporter.phase(BESIDE);
@@ -301,7 +320,11 @@ impl Study {
                 if !model.writes_beyond {
                     session.inner.take_room();
                 }
-                measured = timing::measure(session, model, prober.pattern(&points).len()).unwrap_or_default();
+                if prices.0.is_empty() {
+                    let (h, scales, rows) = (self.h, prober.scales(), Some(1));
+                    let timing = Timing { before: &before, h, scales, rows, seconds };
+                    prices.0.extend(timing::measure(session, model, &timing));
+                }
             }
         }
         match coarse {
@@ -337,10 +360,10 @@ impl Study {
             beside: points.iter().filter(|point| !point.on_run).map(sample).collect(),
             entries: entries.clone(),
             structure,
-            directional_cheaper: measured.1 && usable && !magnitudes.is_empty(),
+            directional_cheaper: usable && prices.directional_is_cheaper(),
             magnitudes,
             wider,
-            evaluation_time: measured.0,
+            prices,
             wrong_directional,
             times,
             trajectory,

@@ -180,6 +180,10 @@ impl Fmu2 {
         self.room.take().map_or(Beyond::default(), |room| room.beyond())
     }
 
+    pub fn has_room(&self) -> bool {
+        self.room.is_some()
+    }
+
     /// What was written beyond the vectors since there is room.
     pub fn beyond(&self) -> Beyond {
         self.room.as_ref().map_or(Beyond::default(), |room| room.beyond())

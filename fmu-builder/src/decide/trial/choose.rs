@@ -1,20 +1,22 @@
 //! The choice among the plans that were tried: what is accurate enough, and of that the cheapest.
 
-use super::{Judge, Outcome, SHARE, Trial, Tried, policy_name};
+use super::{Judge, Outcome, PATIENCE, SHARE, Trial, Tried, policy_name};
 use crate::decide::candidates::advice;
 use crate::decide::error::largest;
-use crate::decide::{Certificate, Cost, Decision, Explored, Problem};
+use crate::decide::{Certificate, Cost, Decision, Explored, Problem, Times};
 use crate::error::Error;
-use crate::options::{Options, Partitioning, WatchMode};
+use crate::options::{Budget, Options, Partitioning, WatchMode};
 use crate::quantity::{format_duration, percent, percent_to};
 use fmu_runtime::plan::Plan;
 
 /// Costs this near to each other are equal.
 const EQUAL_COST: f64 = 1.15;
 /// Share of the tolerance that a plan may use on what was tried: the bench does what was not.
-const MARGIN: f64 = 0.5;
+const MARGIN: f64 = 2.0 / 3.0;
 /// How many times more such a margin may cost.
 const MARGIN_COST: f64 = 2.5;
+/// A plan with a shorter longest step must score so many times better than the one that is cheapest on average: a measured time decides only what is clear.
+const CLEARLY_BETTER: f64 = 2.0;
 /// How many times cheaper a plan must be for which entries are dropped.
 const WORTH_DROPPING: f64 = 1.5;
 /// Of plans that use more somewhere, those this near to the most accurate one are as good.
@@ -25,7 +27,7 @@ impl Judge<'_> {
     fn cheapest_within(&self, error: f64) -> Option<f64> {
         let within = |one: &&Tried| one.outcome.as_ref().is_some_and(|outcome| outcome.worst() <= error);
         let costs = self.tried.iter().filter(|one| self.holds(one)).filter(within);
-        costs.map(|one| one.cost.seconds(self.problem.price)).min_by(f64::total_cmp)
+        costs.map(|one| one.cost.seconds(&self.problem.price)).min_by(f64::total_cmp)
     }
 
     /// The error that plans are chosen by, on every run: the tolerance with a margin, where that costs little more than without.
@@ -41,6 +43,9 @@ impl Judge<'_> {
 
     /// Plans that take longer than this, in seconds per step, need not be tried.
     pub(super) fn enough(&self) -> Option<f64> {
+        if !self.satisfied() {
+            return None;
+        }
         let least = self.cheapest_within(self.options.tolerance)?;
         let safe = self.cheapest_within(MARGIN * self.options.tolerance).map(|safe| EQUAL_COST * safe);
         Some(safe.unwrap_or(f64::INFINITY).min(MARGIN_COST * least).max(EQUAL_COST * least))
@@ -48,16 +53,10 @@ impl Judge<'_> {
 
     /// The best of those that were tried: see the head of this folder. With a budget of the user's own, the most accurate that fits.
     pub fn choose(mut self) -> Result<Decision, Error> {
-        let evaluation = self.problem.evaluation_time;
         let worst = |one: &&Tried| one.outcome.as_ref().map_or(f64::INFINITY, Outcome::worst);
         let ran = |one: &&Tried| one.outcome.is_some();
         let best = match (self.contenders(), self.options.budget) {
-            (good, None) if !good.is_empty() => {
-                let seconds = |one: &&Tried| one.cost.seconds(self.problem.price);
-                let least = good.iter().map(seconds).fold(f64::INFINITY, f64::min);
-                let cheap = good.into_iter().filter(|one| seconds(one) <= EQUAL_COST * least);
-                cheap.min_by(|a, b| worst(a).total_cmp(&worst(b)))
-            }
+            (good, None) if !good.is_empty() => self.balanced(good),
             (good, Some(_)) if !good.is_empty() => {
                 good.into_iter().min_by(|a, b| worst(a).total_cmp(&worst(b)))
             }
@@ -73,8 +72,7 @@ impl Judge<'_> {
                     let all = self.tried.iter().filter(ran).filter(|_| budget.is_none());
                     all.min_by(|a, b| {
                         let holds = |one: &Tried| one.outcome.as_ref().is_some_and(|outcome| outcome.holds);
-                        let seconds = |one: &Tried| one.cost.worst_seconds(evaluation);
-                        holds(b).cmp(&holds(a)).then(seconds(a).total_cmp(&seconds(b)))
+                        holds(b).cmp(&holds(a)).then(self.load(&a.cost).total_cmp(&self.load(&b.cost)))
                     })
                 })
             }
@@ -83,8 +81,7 @@ impl Judge<'_> {
         let Some(best) = best else { return Err(self.nothing()) };
         let mut trials: Vec<Trial> = self.tried.iter().map(trial).collect();
         trials[best].chosen = true;
-        let Tried { candidate, plan, cost, worst_step, fits, verdict, outcome, .. } =
-            self.tried.swap_remove(best);
+        let Tried { candidate, plan, cost, worst_step, verdict, outcome, .. } = self.tried.swap_remove(best);
         let Some(outcome) = outcome else { return Err(self.nothing()) };
         let order = plan.step.method.tableau().order;
         self.warnings.splice(0..0, advice(self.problem, order));
@@ -103,15 +100,28 @@ impl Judge<'_> {
                 percent_to(error, 2)
             ));
         }
-        if !fits {
-            let step = self.problem.discretisation;
-            let seconds = f64::from(step.substeps) * cost.worst_seconds(evaluation);
-            let share = percent_to(seconds / (f64::from(step.substeps) * step.h), 0);
+        let senseless: Vec<&str> =
+            outcome.runs.iter().filter(|run| !run.counts).map(|run| run.name.as_str()).collect();
+        if !senseless.is_empty() {
             self.warnings.push(format!(
-                "the longest step takes about {}, {share} of the communication step; no plan that holds takes less than \
-                 {}",
-                format_duration(seconds),
-                percent_to(SHARE, 0)
+                "{} of {} invented runs chose nothing, since every plan fails there or is off by more than 100 %: {}. They drive the model beyond what it \
+                 is made for, or it is chaotic there; --range says where inputs lie",
+                senseless.len(),
+                outcome.runs.len(),
+                senseless.join("; ")
+            ));
+        }
+        let step = self.problem.discretisation;
+        let whole = f64::from(step.substeps) * step.h;
+        let load = self.load(&cost);
+        let time_warnings = self.time_warnings(load * whole, load);
+        if let (true, true, Some(message)) = (self.options.strict, load > 1.0, time_warnings.first()) {
+            return Err(Error::Request(message.clone()));
+        }
+        if self.left_out > 0 {
+            self.warnings.push(format!(
+                "{} plans were not tried: with those that were, the trials take {PATIENCE} s or more",
+                self.left_out
             ));
         }
         if plan.watch.is_none() && self.options.watch != WatchMode::Off && self.problem.n > 0 {
@@ -122,8 +132,9 @@ impl Judge<'_> {
         }
         self.warnings.extend(candidate.warning.clone());
         let (certificate, spectra) = Certificate::new(self.problem, &candidate, &plan, &verdict);
-        let explored = self.runs.iter().zip(&self.fresh).filter(|(run, _)| !run.given);
-        let fresh_error = explored.clone().filter_map(|(_, fresh)| *fresh).max_by(f64::total_cmp);
+        let explored = self.runs.iter().zip(&self.fresh).zip(&self.counts).filter(|((run, _), _)| !run.given);
+        let counted = explored.clone().filter_map(|((_, fresh), counts)| fresh.filter(|_| *counts));
+        let fresh_error = counted.max_by(f64::total_cmp);
         let explored = Explored {
             scenarios: explored.count(),
             error: outcome.explored,
@@ -150,8 +161,66 @@ impl Judge<'_> {
             candidate,
             simulated: outcome.simulated,
             trials,
+            times: Times {
+                evaluation: self.options.evaluation_time.unwrap_or(self.problem.studied.prices.evaluation()),
+                worst_evaluation: self.problem.worst_times.evaluation,
+                indicators: match cost.indicator_readings > 0.0 {
+                    true => Some(self.problem.studied.prices.indicators(cost.evaluates_end)),
+                    false => None,
+                },
+                longest_step: load * whole,
+                load,
+            },
+            time_warnings,
             warnings: self.warnings,
         })
+    }
+
+    /// The rule of `--budget`'s default. The cheapest on average, of those within 15 % the most accurate; another one only where the longest step of this one is beyond the
+    /// default budget and that of the other makes up for its cost twice.
+    fn balanced<'a>(&self, good: Vec<&'a Tried>) -> Option<&'a Tried> {
+        let worst = |one: &&Tried| one.outcome.as_ref().map_or(f64::INFINITY, Outcome::worst);
+        let seconds = |one: &Tried| one.cost.seconds(&self.problem.price);
+        // What was looked for because time is short does not decide what is cheapest: whether it was may have been a matter of a microsecond.
+        let mut usual: Vec<&Tried> = good.iter().filter(|one| !one.in_need_of_time).copied().collect();
+        if usual.is_empty() {
+            usual.clone_from(&good);
+        }
+        let least = usual.iter().map(|one| seconds(one)).fold(f64::INFINITY, f64::min);
+        let cheap = usual.into_iter().filter(|one| seconds(one) <= EQUAL_COST * least);
+        let cheapest = cheap.min_by(|a, b| worst(a).total_cmp(&worst(b)))?;
+        let score = |one: &Tried| self.score(&one.cost);
+        let other = good.into_iter().min_by(|a, b| score(a).total_cmp(&score(b)))?;
+        let clear = self.load(&cheapest.cost) > SHARE && CLEARLY_BETTER * score(other) <= score(cheapest);
+        Some(if clear { other } else { cheapest })
+    }
+
+    /// What is to be said of the time that the longest step takes, the worst first.
+    fn time_warnings(&self, seconds: f64, load: f64) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let step = self.problem.discretisation;
+        let whole = format_duration(f64::from(step.substeps) * step.h);
+        let (seconds, share) = (format_duration(seconds), percent_to(load, 0));
+        if load > 1.0 {
+            warnings.push(format!(
+                "longest step {seconds}, {share} of the step: not a real-time FMU at {whole}. No plan that was tried holds and takes \
+                 less; a --step of {} would do, or a faster target (--evaluation-time)",
+                format_duration(round_up(load * f64::from(step.substeps) * step.h))
+            ));
+        } else if load > SHARE && self.options.budget.is_none() {
+            warnings.push(format!(
+                "the longest step takes about {seconds}, {share} of the communication step; no plan that holds takes clearly less"
+            ));
+        }
+        let prices = &self.problem.studied.prices;
+        if prices.vary() && self.options.evaluation_time.is_none() {
+            warnings.push(format!(
+                "an evaluation of the model takes {} at one place of the runs and {} at another, as where a model iterates inside; the longest counts",
+                format_duration(prices.least_evaluation()),
+                format_duration(prices.worst_evaluation())
+            ));
+        }
+        warnings
     }
 
     /// Plans that cost and accuracy decide between: those that keep the tolerance with margin on every run, or else the most accurate ones that hold. Where there are plans with all
@@ -177,31 +246,39 @@ impl Judge<'_> {
                 && one.outcome.as_ref().is_some_and(|outcome| outcome.worst() <= limit)
         };
         let full = self.tried.iter().filter(|one| self.holds(one)).filter(is_good);
-        let seconds = |cost: &Cost| cost.seconds(self.problem.price);
+        let seconds = |cost: &Cost| cost.seconds(&self.problem.price);
         let least = full.map(|one| seconds(&one.cost)).min_by(f64::total_cmp);
         asked || least.is_none_or(|least| WORTH_DROPPING * seconds(cost) <= least)
     }
 
+    /// Why there is no plan, and what would help.
     fn nothing(&self) -> Error {
-        let evaluation = self.problem.evaluation_time;
-        let cheapest = self
-            .tried
-            .iter()
-            .filter(|one| one.verdict.is_stable())
-            .min_by(|a, b| a.cost.worst_seconds(evaluation).total_cmp(&b.cost.worst_seconds(evaluation)));
-        if let Some(cheapest) = cheapest.filter(|_| !self.tried.iter().any(|one| one.fits)) {
-            let substeps = f64::from(cheapest.plan.step.substeps);
+        let substeps = f64::from(self.problem.discretisation.substeps);
+        let failure = self.tried.iter().filter(|one| one.fits).find_map(|one| one.failed.clone());
+        let stable = self.tried.iter().filter(|one| one.verdict.is_stable() && !one.fits);
+        let shortest = |a: &&Tried, b: &&Tried| self.load(&a.cost).total_cmp(&self.load(&b.cost));
+        if let (Some(budget), Some(cheapest)) = (self.options.budget, stable.min_by(shortest)) {
+            let evaluations = substeps * cheapest.cost.evaluations_worst_step;
+            let seconds = substeps * cheapest.cost.worst_seconds(&self.problem.worst_times);
+            let (allow, longer) = match budget {
+                Budget::Evaluations(_) => (format!("{:.2}f", evaluations), ""),
+                Budget::Time(_) => (format!("{:.0}us", (1e6 * seconds).ceil()), ""),
+                Budget::Share(_) => (
+                    format!("{:.0}%", (100.0 * self.load(&cheapest.cost)).ceil()),
+                    ", or take a longer --step",
+                ),
+            };
+            let fitting = failure.map_or(String::new(), |why| format!(" (what fits it: {why})"));
             return Error::Request(format!(
-                "no stable plan fits the budget: the cheapest ({}, {}, Jacobian {}) takes up to {:.2} evaluations, about {} for \
-                 a communication step; allow more with --budget, or take a longer --step",
+                "no stable plan fits the budget{fitting}: the cheapest ({}, {}, Jacobian {}) takes up to {evaluations:.2} evaluations, about {} for \
+                 a communication step; allow that with --budget {allow}{longer}",
                 cheapest.candidate.label,
                 cheapest.plan.step.method.name(),
                 policy_name(cheapest.plan.jacobian.policy),
-                cheapest.cost.evaluations_worst_step * substeps,
-                format_duration(substeps * cheapest.cost.worst_seconds(evaluation)),
+                format_duration(seconds),
             ));
         }
-        let why = self.tried.iter().find_map(|one| one.failed.clone());
+        let why = failure.or_else(|| self.tried.iter().find_map(|one| one.failed.clone()));
         Error::Request(format!(
             "no plan survives the run with a step of {}: {}. Try a shorter --step",
             format_duration(self.problem.h),
@@ -232,6 +309,12 @@ fn missed(problem: &Problem, options: &Options, plan: &Plan, error: f64, late: b
         percent(error),
         percent(options.tolerance),
     )
+}
+
+/// To two leading digits, upwards.
+pub fn round_up(value: f64) -> f64 {
+    let power = 10f64.powf(value.log10().floor() - 1.0);
+    (value / power).ceil() * power
 }
 
 /// To one leading digit: advice is no measurement.
