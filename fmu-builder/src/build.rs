@@ -141,7 +141,7 @@ fn attempt(
         runs.push(given_run(&format!("given run {}", at + 2), experiment, grid, &other)?);
         absorb(&mut studied, other, &study.declared);
     }
-    let sense = Sense::new(source, &interface, &studied);
+    let sense = Sense::new(source, interface, &studied);
     let scenarios = study_scenarios(source, options, &study, &sense, grid.step, lab);
     for (scenario, mut other) in scenarios.runs {
         runs.push(ReferenceRun {

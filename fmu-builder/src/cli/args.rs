@@ -45,7 +45,7 @@ pub struct BuildArgs {
     /// Internal steps in each communication step [default: 1, or as many as the tolerance needs]
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "The step")]
     pub substeps: Option<String>,
-    /// Most that a step may cost: 100us, 3f (evaluations), 25% (of it) [default: 10%, a soft border]
+    /// Most that a step may cost: 100us, 3f (evaluations), 25% [default: 10%, a soft border]
     #[arg(long, value_name = "COST", allow_hyphen_values = true, help_heading = "The step")]
     pub budget: Option<String>,
     /// What an evaluation takes on the target: then nothing is measured [default: measured here]
