@@ -231,8 +231,10 @@ fn the_factor_is_one_over_one_plus_hk() {
     for hk in [1e-3, 0.1, 1.0, 10.0, 1e3, 1e6] {
         let h = 0.1;
         let k = hk / h;
-        let exported =
-            build("dahlquist", &format!("--method lie --mode implicit --step {h} --set k={k} --force"));
+        let exported = build(
+            "dahlquist",
+            &format!("--method lie --mode implicit --step {h} --set k={k} --force --twin off"),
+        );
         let mut fmu = exported.start(0.0, &[("k", k)]);
         let mut before = fmu.real("x");
         for step in 0..3 {
@@ -251,7 +253,8 @@ fn the_factor_is_one_over_one_plus_hk() {
 #[test]
 fn a_linear_pair_follows_the_recurrence() {
     let h = 0.01;
-    let exported = build("stiff-pair", &format!("--method lie --mode implicit --step {h} --stop 1"));
+    let exported =
+        build("stiff-pair", &format!("--method lie --mode implicit --step {h} --stop 1 --twin off"));
     let plan = std::fs::read_to_string(exported.root.join("resources/plan.json")).unwrap();
     let bound = if plan.contains("\"source\":\"directional\"") { 1e-14 } else { 1e-7 };
     let mut fmu = exported.start(0.0, &[]);
@@ -287,7 +290,7 @@ fn decays_at_once_when_very_stiff() {
 #[test]
 fn explicit_mode_is_forward_euler() {
     let (h, k) = (0.1, 1.0);
-    let exported = build("dahlquist", &format!("--method lie --mode explicit --step {h}"));
+    let exported = build("dahlquist", &format!("--method lie --mode explicit --step {h} --twin off"));
     let mut fmu = exported.start(0.0, &[]);
     let mut x: f64 = 1.0;
     for step in 0..50 {
@@ -311,7 +314,8 @@ fn mixed_mode_has_the_error_of_the_row_mask() {
         ("--method lie --mode implicit --jacobian every", 0.340),
         ("--method lie --mode explicit", 0.935),
     ] {
-        let exported = build("spring-pendulum", &format!("--step {h} --stop 20 --force {options}"));
+        let exported =
+            build("spring-pendulum", &format!("--step {h} --stop 20 --force {options} --twin off"));
         let mut fmu = exported.start(0.0, &[]);
         let mut exact = [1.5, 0.0, std::f64::consts::FRAC_PI_4, 0.0];
         let mut sum = 0.0;
@@ -347,7 +351,7 @@ fn starts_at_any_time() {
 #[test]
 fn steps_past_the_stop_time() {
     let h = 0.1;
-    let exported = build("dahlquist", &format!("--method lie --mode implicit --step {h}"));
+    let exported = build("dahlquist", &format!("--method lie --mode implicit --step {h} --twin off"));
     let mut fmu = exported.instantiate();
     assert_eq!([fmu.setup(0.0, Some(1.0)), fmu.enter(), fmu.exit()], [OK; 3]);
     fmu.steps(0.0, h, 11);
@@ -372,7 +376,7 @@ fn time_does_not_drift() {
 fn substeps_equal_steps() {
     let (h, m) = (1e-3, 4);
     let options = format!(
-        "--step {} --substeps {m} --stop 2 --method lie --mode implicit --jacobian rolling",
+        "--step {} --substeps {m} --stop 2 --method lie --mode implicit --jacobian rolling --twin off",
         h * m as f64
     );
     let exported = build("spring-pendulum", &options);

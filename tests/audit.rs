@@ -5,7 +5,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// Every step evaluates the model once.
-const ONCE: &str = "--step 10ms --stop 0.4 --method lie --mode explicit";
+const ONCE: &str = "--step 10ms --stop 0.4 --method lie --mode explicit --twin off";
 
 /// What the audit of a model says. It begins after a hundred steps: the models `broken:*` are broken by then.
 fn audit(model: &str) -> Value {

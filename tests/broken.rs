@@ -150,7 +150,7 @@ fn check_builder(row: &Row) {
 }
 
 fn check_runtime(row: &Row) {
-    let exported = build(&format!("broken:{}", row.fault), "--step 10ms --stop 0.4");
+    let exported = build(&format!("broken:{}", row.fault), "--step 10ms --stop 0.4 --twin off");
     if let Dies(word) = row.runtime {
         let file = exported.file.as_os_str();
         let output = fmu_build(["bench".as_ref(), file, "--steps".as_ref(), "100".as_ref()]);

@@ -42,12 +42,18 @@ fn the_stiff_pair_splits_as_published() {
 /// 0.0406 m, all implicit 0.340 m, explicit 0.935 m. x ranges over 0.973 m, so relative to that: 0.0417, 0.349, 0.961.
 #[test]
 fn the_spring_pendulum_gets_its_symplectic_pair() {
-    let mixed = decided("spring-pendulum", "--step 0.01 --method lie --mode mixed");
+    let mixed = decided("spring-pendulum", "--step 0.01 --method lie --mode mixed --twin off");
     assert_eq!(mixed["implicit"], serde_json::json!(["x", "y"]));
     for (summary, expected) in [
         (mixed, 0.0417),
-        (decided("spring-pendulum", "--step 0.01 --method lie --mode implicit --jacobian every"), 0.349),
-        (decided("spring-pendulum", "--step 0.01 --method lie --mode explicit --force"), 0.961),
+        (
+            decided(
+                "spring-pendulum",
+                "--step 0.01 --method lie --mode implicit --jacobian every --twin off",
+            ),
+            0.349,
+        ),
+        (decided("spring-pendulum", "--step 0.01 --method lie --mode explicit --force --twin off"), 0.961),
     ] {
         assert_eq!(summary["errors"][0]["name"], "x");
         let error = summary["errors"][0]["error"].as_f64().unwrap();
@@ -58,10 +64,10 @@ fn the_spring_pendulum_gets_its_symplectic_pair() {
 /// Where Euler misses the tolerance a method of second order is taken, with two evaluations and a Jacobian renewed now and then: the pendulum at 10 ms within 0.2 %.
 #[test]
 fn the_method_follows_from_the_tolerance() {
-    let auto = decided("spring-pendulum", "--step 0.01");
+    let auto = decided("spring-pendulum", "--step 0.01 --twin off");
     assert!(number(&auto, "order") >= 2.0 && number(&auto, "evaluations_per_step") <= 2.05, "{auto}");
     assert!(number(&auto, "error") <= 0.002, "{auto}");
-    let loose = decided("spring-pendulum", "--step 0.001 --tolerance 0.2");
+    let loose = decided("spring-pendulum", "--step 0.001 --tolerance 0.2 --twin off");
     assert!(number(&loose, "evaluations_per_step") <= number(&auto, "evaluations_per_step"), "{loose}");
 }
 
@@ -70,12 +76,12 @@ fn the_method_follows_from_the_tolerance() {
 /// moves: d1 = |sum of the eigenvalues' shifts|.
 #[test]
 fn the_certificate_has_known_figures() {
-    let full = decided("stiff-pair", "--step 0.01 --method lie --mode implicit --tolerance 0.1");
+    let full = decided("stiff-pair", "--step 0.01 --method lie --mode implicit --tolerance 0.1 --twin off");
     assert!((number(&full["worst_mode"], "amplification") - 1.0 / 1.01).abs() < 1e-6, "{full}");
     assert!((number(&full["worst_mode"], "re") + 1.0).abs() < 1e-3, "{full}");
     assert!(number(&full, "d1") < 1e-9 && number(&full, "d2") < 1e-9 && number(&full, "acceptance") < 1e-6);
     assert!(full["step_margin"].is_null());
-    let mixed = decided("stiff-pair", "--step 0.01 --method lie --mode mixed --tolerance 0.1");
+    let mixed = decided("stiff-pair", "--step 0.01 --method lie --mode mixed --tolerance 0.1 --twin off");
     assert_eq!(mixed["fully_implicit"]["operations_per_step"], full["fully_implicit"]["operations_per_step"]);
     // States x, y with J = [[0, 1], [-1000, -1001]] and the row of y implicit: R = I + (I - hA)^-1 h J.
     let (h, k, c) = (0.01_f64, 1000.0, 1001.0);
@@ -89,16 +95,17 @@ fn the_certificate_has_known_figures() {
 /// A pinned choice that is unstable is refused with its eigenvalue (-1000) and state, and kept with --force.
 #[test]
 fn an_unstable_wish_is_refused_with_the_mode_that_grows() {
-    let said = refused("stiff-pair", "--step 0.01 --slow y --mode mixed");
+    let said = refused("stiff-pair", "--step 0.01 --slow y --mode mixed --twin off");
     for part in ["-1000.0000", "states: y", "--force"] {
         assert!(said.contains(part), "{part} is missing: {said}");
     }
-    let said = refused("stiff-pair", "--step 0.01 --mode explicit");
+    let said = refused("stiff-pair", "--step 0.01 --mode explicit --twin off");
     // 2/1000 s over the margin of 1.5.
     assert!(said.contains("1.333ms"), "{said}");
     // Kept with --force, it does not claim to be stable: at 2.1 ms not at all, at 1.5 ms only as it is.
     for (step, margin) in [("2.1ms", 0.0), ("1.5ms", 1.0)] {
-        let forced = decided("stiff-pair", &format!("--step {step} --stop 0.1 --mode explicit --force"));
+        let forced =
+            decided("stiff-pair", &format!("--step {step} --stop 0.1 --mode explicit --force --twin off"));
         assert_eq!(number(&forced, "step_margin"), margin, "{forced}");
     }
 }
@@ -222,7 +229,7 @@ fn internal_steps_follow_from_the_tolerance() {
 /// told apart from it.
 #[test]
 fn two_evaluations_are_enough_where_time_matters() {
-    let found = decided("robot", "--method ros2 --explore none");
+    let found = decided("robot", "--method ros2 --explore none --twin off");
     assert!(number(&found, "error") <= 1e-4, "{}", found["error"]);
     assert!(number(&found, "evaluations_per_step") <= 2.25, "{}", found["evaluations_per_step"]);
     assert_eq!(number(&found, "evaluations_for_outputs"), 1.0);

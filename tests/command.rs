@@ -195,7 +195,13 @@ fn the_description_is_that_of_a_slave() {
                 "fmuBuild.carriedEvents",
                 "fmuBuild.errorEstimate",
                 "fmuBuild.planDefect",
+                "fmuBuild.error",
+                "fmuBuild.errorPeak",
+                "fmuBuild.errorButForLateness",
+                "fmuBuild.errorOutput",
+                "fmuBuild.discreteError",
                 "fmuBuild.stepsOutsidePlan",
+                "fmuBuild.stepsWatchSpoke",
                 "fmuBuild.jacobianRenewals"
             ]
         );

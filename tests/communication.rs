@@ -9,7 +9,7 @@ use crate::util::build;
 #[test]
 fn other_communication_steps_are_cut_with_one_warning() {
     let h = 0.1;
-    let exported = build("dahlquist", &format!("--method lie --mode implicit --step {h}"));
+    let exported = build("dahlquist", &format!("--method lie --mode implicit --step {h} --twin off"));
     let mut fmu = exported.start(0.0, &[]);
     let mut time = 0.0;
     let mut exact = 1.0;
@@ -111,7 +111,7 @@ fn the_host_s_clock_is_followed() {
 #[test]
 fn steps_beyond_the_end_are_refused() {
     let h = 0.1;
-    let exported = build("dahlquist", &format!("--mode implicit --step {h}"));
+    let exported = build("dahlquist", &format!("--mode implicit --step {h} --twin off"));
     let mut fmu = exported.instantiate();
     assert_eq!([fmu.setup(0.0, Some(1.0)), fmu.enter(), fmu.exit()], [OK; 3]);
     fmu.steps(0.0, h, 11);
@@ -128,7 +128,7 @@ fn steps_beyond_the_end_are_refused() {
 /// A communication point that is not where the last step ended, and steps that are none.
 #[test]
 fn impossible_steps_are_refused() {
-    let exported = build("dahlquist", "--method lie --mode implicit --step 0.1");
+    let exported = build("dahlquist", "--method lie --mode implicit --step 0.1 --twin off");
     let mut fmu = exported.start(0.0, &[]);
     fmu.step(0.0, 0.1);
     for (time, step) in [

@@ -112,7 +112,10 @@ fn a_rehearsal_leaves_no_trace() {
 /// With a fresh Jacobian each colour adds one evaluation, or one directional derivative, and nothing else.
 #[test]
 fn a_fresh_jacobian_adds_its_colours() {
-    let summary = summary("van-der-pol", "--step 1ms --stop 1 --method lie --mode implicit --jacobian every");
+    let summary = summary(
+        "van-der-pol",
+        "--step 1ms --stop 1 --method lie --mode implicit --jacobian every --twin off",
+    );
     assert_eq!(summary["colours"], 2, "{summary}");
     assert_eq!(summary["evaluations_per_step"], 3.0, "{summary}");
 }
@@ -205,8 +208,10 @@ fn drive(host: &Path, exported: &Exported, steps: usize, h: f64, name: &str) -> 
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
-    // A ball that bounces ever faster has events put off, and says so once.
-    assert!(said.lines().all(|line| line.contains("the rest wait for the next step")), "{said}");
+    // A ball that bounces ever faster has events put off, and says so once; so does a run that is less accurate than it should be.
+    let may_be_said =
+        |line: &str| line.contains("the rest wait for the next step") || line.contains("is estimated at");
+    assert!(said.lines().all(may_be_said), "{said}");
     let line = String::from_utf8(output.stdout).unwrap();
     let words: Vec<&str> = line.split_whitespace().collect();
     let count = |i: usize| words[i].parse().unwrap();
@@ -218,7 +223,8 @@ fn drive(host: &Path, exported: &Exported, steps: usize, h: f64, name: &str) -> 
 #[test]
 fn the_model_is_bound_apart_only_where_names_clash() {
     let folder = TempDir::new().unwrap();
-    let exported = build("broken:allocates", "--step 10ms --stop 0.4 --method lie --mode explicit");
+    let exported =
+        build("broken:allocates", "--step 10ms --stop 0.4 --method lie --mode explicit --twin off");
     let steps = 100; // the model allocates from t = 0.5 on
     let (_, allocations, releases, _) = drive(&host(folder.path()), &exported, steps, 0.01, "x");
     // In each evaluation three blocks, one of them enlarged; fifty steps, and what the event at t = 0.5 takes.
@@ -279,8 +285,10 @@ fn late_steps_are_counted() {
 fn the_error_estimate_is_the_local_error() {
     let h = 0.01;
     for mode in ["implicit", "explicit"] {
-        let exported =
-            build("dahlquist", &format!("--method lie --mode {mode} --step {h} --stop 1 --explore none"));
+        let exported = build(
+            "dahlquist",
+            &format!("--method lie --mode {mode} --step {h} --stop 1 --explore none --twin off"),
+        );
         let mut fmu = exported.start(0.0, &[]);
         for k in 0..100 {
             fmu.step(k as f64 * h, h);

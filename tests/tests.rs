@@ -50,3 +50,5 @@ mod scaling;
 mod soak;
 /// The study leaves no traces; buffers, numbers and columns are checked.
 mod study;
+/// The twin that tells the error at run time.
+mod twin;

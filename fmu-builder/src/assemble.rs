@@ -76,6 +76,7 @@ pub fn assemble(interface: &Interface, discretisation: Discretisation, choice: C
             max_iterations: EVENT_ITERATIONS,
             may_be_nan: interface.indicators_may_be_nan,
         },
+        accuracy: None,
         diagnostics: diagnostics::reserve(interface),
     }
 }

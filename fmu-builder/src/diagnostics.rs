@@ -7,7 +7,7 @@ use model_description::{DiagnosticKind, ModelDescription};
 type Row = (Quantity, &'static str, DiagnosticKind, Option<&'static str>, &'static str);
 
 /// Quantity, name, type, unit, description.
-const DIAGNOSTICS: [Row; 9] = [
+const DIAGNOSTICS: [Row; 15] = [
     (
         Quantity::StepTime,
         "fmuBuild.stepTime",
@@ -58,11 +58,53 @@ const DIAGNOSTICS: [Row; 9] = [
         "What the last internal step missed because of its Jacobian, relative to the states' sizes",
     ),
     (
+        Quantity::Error,
+        "fmuBuild.error",
+        DiagnosticKind::Real,
+        None,
+        "Estimated error of the worst output since initialisation: root mean square of its deviation over its range, as in the certificate",
+    ),
+    (
+        Quantity::ErrorPeak,
+        "fmuBuild.errorPeak",
+        DiagnosticKind::Real,
+        None,
+        "Largest estimated deviation of an output at a communication point, over its range",
+    ),
+    (
+        Quantity::ErrorButForLateness,
+        "fmuBuild.errorButForLateness",
+        DiagnosticKind::Real,
+        None,
+        "What is left of fmuBuild.error where each value may come a communication step early or late",
+    ),
+    (
+        Quantity::ErrorOutput,
+        "fmuBuild.errorOutput",
+        DiagnosticKind::String,
+        None,
+        "The output with that error",
+    ),
+    (
+        Quantity::DiscreteError,
+        "fmuBuild.discreteError",
+        DiagnosticKind::Real,
+        None,
+        "Share of the communication points at which a discrete output is estimated to be wrong, of the worst one",
+    ),
+    (
         Quantity::StepsOutsidePlan,
         "fmuBuild.stepsOutsidePlan",
         DiagnosticKind::Integer,
         None,
-        "Internal steps in which the watch spoke and could not be satisfied: what was studied does not cover them",
+        "Communication steps in which the estimated error was beyond the tolerance or could not be told; without an estimate, as stepsWatchSpoke",
+    ),
+    (
+        Quantity::StepsWatchSpoke,
+        "fmuBuild.stepsWatchSpoke",
+        DiagnosticKind::Integer,
+        None,
+        "Internal steps that miss more because of the Jacobian than the plan allows, though it was renewed",
     ),
     (
         Quantity::JacobianRenewals,

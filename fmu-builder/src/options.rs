@@ -34,6 +34,8 @@ pub struct Options {
     pub evaluation_time: Option<f64>,
     /// Error against an accurate solution that is accepted, relative to an output's range.
     pub tolerance: f64,
+    /// Largest deviation at a point of a given run that is accepted, likewise. None: any.
+    pub peak_tolerance: Option<f64>,
 
     /// Integration method. None: chosen.
     pub method: Option<Method>,
@@ -46,6 +48,7 @@ pub struct Options {
     /// How far dropped entries may move an eigenvalue (Schiela, (5.1)): asks for sparsing. None: where it pays.
     pub rho: Option<f64>,
     pub watch: WatchMode,
+    pub twin: TwinMode,
 
     pub run: Run,
     pub limits: Limits,
@@ -72,6 +75,7 @@ impl Options {
             budget: None,
             evaluation_time: None,
             tolerance: TOLERANCE,
+            peak_tolerance: None,
             method: None,
             mode: Partitioning::default(),
             fast: Vec::new(),
@@ -79,6 +83,7 @@ impl Options {
             jacobian: JacobianPolicy::default(),
             rho: None,
             watch: WatchMode::default(),
+            twin: TwinMode::default(),
             run: Run::default(),
             limits: Limits::default(),
             report: None,
@@ -273,6 +278,21 @@ pub enum WatchMode {
 impl WatchMode {
     pub const NAMES: [(&str, WatchMode); 3] =
         [("act", WatchMode::Act), ("report", WatchMode::Report), ("off", WatchMode::Off)];
+}
+
+/// Whether a second integration tells the error at run time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TwinMode {
+    /// Where it fits the budget.
+    #[default]
+    Auto,
+    On,
+    Off,
+}
+
+impl TwinMode {
+    pub const NAMES: [(&str, TwinMode); 3] =
+        [("auto", TwinMode::Auto), ("on", TwinMode::On), ("off", TwinMode::Off)];
 }
 
 /// Methods by the names of the command line; none of them: chosen.

@@ -15,7 +15,7 @@ mod words;
 pub use remarks::{findings, repairs_line, warning_lines};
 pub use words::{count, trim};
 
-use crate::decide::{Certificate, Explored, WorstStep};
+use crate::decide::{Certificate, Explored, Told, WorstStep};
 use crate::report::Figures;
 use crate::worker::quantiles;
 use serde::Serialize;
@@ -41,9 +41,13 @@ pub struct Summary {
     pub colours: usize,
     /// Of them, in each internal step.
     pub colours_per_step: usize,
+    /// Of an internal step, and the twin's half a step beside it.
     pub evaluations_per_step: f64,
-    /// What reading the outputs after a communication step adds.
+    /// What reading the outputs after a communication step adds; with a twin, its own are read as well.
     pub evaluations_for_outputs: f64,
+    /// Of a communication step on the first run, events and twin included: on average, and at most.
+    pub evaluations_per_communication_step: f64,
+    pub evaluations_worst_communication_step: u64,
     pub operations_per_step: u64,
     /// Most evaluations of an internal step without events.
     pub evaluations_worst_step: f64,
@@ -57,6 +61,8 @@ pub struct Summary {
     pub order: u32,
     /// `null`: nothing tells at run time whether the plan holds.
     pub watch: Option<WatchSummary>,
+    /// How the FMU tells its error at run time. `null`: it does not.
+    pub error_estimate: Option<EstimateSummary>,
     pub time_invariant: bool,
     /// Communication step in seconds; the internal step is this over `substeps`.
     pub step: f64,
@@ -125,6 +131,27 @@ pub struct NamedError {
     pub still: bool,
     /// Most of the error are jumps that come a step early or late.
     pub late: bool,
+    /// The largest deviation at a point, over the range, and when.
+    pub peak: f64,
+    pub peak_time: f64,
+}
+
+/// How the FMU tells its error, and how near that is on runs whose error is known.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EstimateSummary {
+    /// `twin`: a second integration at twice the internal step; `carried`: what the steps' own estimates add up to.
+    pub source: &'static str,
+    /// Internal steps of the twin in a communication step; 0 without one.
+    pub substeps: u32,
+    /// Evaluations of the twin in a communication step, on average on the first run.
+    pub evaluations: f64,
+    /// The part of the difference that is told as the error, and what the error may be at most.
+    pub share: f64,
+    pub bound: f64,
+    /// Estimate over error, the least and the largest over the runs with an error above a tenth of the tolerance. `null`: there is none.
+    pub least_ratio: Option<f64>,
+    pub largest_ratio: Option<f64>,
+    pub runs: Vec<Told>,
 }
 
 /// An output that is no Real.

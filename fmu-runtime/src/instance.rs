@@ -4,17 +4,19 @@
 //! `fmi2Error` and a message and change nothing.
 
 mod clock;
+mod estimate;
 mod logging;
 mod saved;
+mod twin;
 mod values;
 
 use crate::access::Access;
 use crate::fault::Fault;
 use crate::fmi::{Callbacks, Fmu2, Mode, SavedState};
-use crate::integrator::{Division, Integrator};
+use crate::integrator::{Division, Integrator, Remark};
 use crate::memory;
 use crate::messages;
-use crate::plan::Plan;
+use crate::plan::{ErrorSource, Plan};
 use crate::resources::PLAN;
 use crate::status::Status;
 use serde::{Deserialize, Serialize};
@@ -23,8 +25,10 @@ use std::fmt::Arguments;
 use std::time::Instant;
 
 use clock::{Clock, NOISE, Verdict, rounding};
+use estimate::{Beyond, Estimate};
 use logging::Filter;
 use saved::Saved;
+use twin::Twin;
 use values::Batch;
 
 pub use logging::CATEGORIES;
@@ -35,6 +39,10 @@ pub struct Instance {
     filter: Filter,
     phase: Phase,
     integrator: Integrator<Fmu2>,
+    /// The second integration, where the plan asks for one and the model gave a second instance.
+    twin: Option<Twin>,
+    /// What the two say of the error.
+    estimate: Option<Estimate>,
     real: Access<f64>,
     integer: Access<i32>,
     boolean: Access<i32>,
@@ -115,12 +123,22 @@ const MOST_STEPS: u64 = 10_000_000;
 const REHEARSALS: usize = 3;
 
 impl Instance {
-    /// Around an inner FMU that is instantiated already.
-    pub fn with_inner(name: &str, plan: Plan, mut inner: Fmu2, host: Callbacks) -> Result<Instance, String> {
+    /// Around an inner FMU that is instantiated already. `twin`: a second instance of it, where the plan asks for one and
+    /// there is one.
+    pub fn with_inner(
+        name: &str,
+        plan: Plan,
+        mut inner: Fmu2,
+        twin: Option<Fmu2>,
+        host: Callbacks,
+    ) -> Result<Instance, String> {
         inner.forbid_calls_after_errors();
         if plan.model.writes_beyond {
             inner.make_room(plan.states.names.len(), plan.events.indicators as usize);
         }
+        let damaged = |reason| format!("{PLAN} is damaged: {reason}");
+        plan.check().map_err(damaged)?;
+        let twin = twin.map(|twin| Twin::new(&plan, twin)).transpose().map_err(damaged)?;
         let variables = &plan.variables;
         Ok(Instance {
             name: CString::new(name.replace('\0', "")).unwrap_or_default(),
@@ -131,8 +149,9 @@ impl Instance {
             integer: Access::new(&variables.integer),
             boolean: Access::new(&variables.boolean),
             string: Access::new(&variables.string),
-            integrator: Integrator::new(plan, inner)
-                .map_err(|reason| format!("{PLAN} is damaged: {reason}"))?,
+            twin,
+            estimate: plan.accuracy.as_ref().map(Estimate::new),
+            integrator: Integrator::new(plan, inner).map_err(damaged)?,
             start_time: 0.0,
             tolerance: None,
             clock: Clock::default(),
@@ -244,6 +263,11 @@ impl Instance {
         if !status.is_usable() {
             return self.failed("fmi2EnterInitializationMode", status);
         }
+        if let Some(twin) = &mut self.twin {
+            let (tolerance, start) = (self.tolerance, self.start_time);
+            twin.call("fmi2SetupExperiment", |model| model.setup_experiment(tolerance, start, None));
+            twin.call("fmi2EnterInitializationMode", Fmu2::enter_initialization_mode);
+        }
         self.phase = Phase::Initialization;
         Status::Ok
     }
@@ -259,9 +283,16 @@ impl Instance {
         if let Err(fault) = self.integrator.start(self.start_time) {
             return self.fault(fault);
         }
+        if let Some(twin) = &mut self.twin {
+            twin.start(self.start_time);
+        }
         self.read_settable();
         self.phase = Phase::Step;
         self.rehearse();
+        if let Some(estimate) = &mut self.estimate {
+            estimate.forget();
+        }
+        self.compare();
         self.tell_remarks();
         self.lost().unwrap_or(Status::Ok)
     }
@@ -282,15 +313,15 @@ impl Instance {
         if !self.integrator.plan.model.can_get_and_set_state {
             return;
         }
+        let step = &self.integrator.plan.step;
+        let length = step.h * f64::from(step.substeps);
+        let (division, coarse) = self.divide(length);
+        let values = self.real.values.clone();
         let mut state = SavedState::empty();
         if self.integrator.model.get_fmu_state(&mut state).is_usable() {
-            let values = self.real.values.clone();
             if let Some(begin) = self.integrator.begin_rehearsal() {
-                let step = &self.integrator.plan.step;
-                let length = step.h * step.substeps as f64;
                 for _ in 0..REHEARSALS {
                     self.integrator.rewind(&begin);
-                    let division = self.integrator.divide(length);
                     let _ = self.advance(length, division);
                 }
                 self.integrator.end_rehearsal(begin);
@@ -302,6 +333,9 @@ impl Instance {
             }
         }
         let _ = self.integrator.model.free_fmu_state(&mut state);
+        if let (Some(twin), Some(coarse)) = (&mut self.twin, coarse) {
+            twin.rehearse(length, coarse, REHEARSALS);
+        }
     }
 
     pub fn terminate(&mut self) -> Status {
@@ -311,6 +345,9 @@ impl Instance {
         let status = self.integrator.model.terminate();
         if !status.is_usable() {
             return self.failed("fmi2Terminate", status);
+        }
+        if let Some(twin) = self.twin.as_mut().filter(|twin| twin.is_on()) {
+            let _ = twin.integrator.model.terminate();
         }
         self.phase = Phase::Terminated;
         Status::Ok
@@ -325,6 +362,12 @@ impl Instance {
             return self.failed("fmi2Reset", status);
         }
         self.integrator.forget();
+        if let Some(twin) = &mut self.twin {
+            twin.reset();
+        }
+        if let Some(estimate) = &mut self.estimate {
+            estimate.forget();
+        }
         self.real.forget();
         self.integer.forget();
         self.boolean.forget();
@@ -369,10 +412,13 @@ impl Instance {
             if length_of_ours <= NOISE * h + rounding(time) {
                 self.clock.note(time, length);
                 self.integrator.forget_slopes(); // they were for this one
+                if let Some(twin) = &mut self.twin {
+                    twin.integrator.forget_slopes();
+                }
                 return Status::Ok;
             }
         }
-        let division = self.integrator.divide(length_of_ours);
+        let (division, coarse) = self.divide(length_of_ours);
         if division.steps > MOST_STEPS {
             return self.refuse(format_args!(
                 "the communication step {length} takes {} internal steps of {h}; at most {MOST_STEPS} are taken at once",
@@ -381,6 +427,9 @@ impl Instance {
         }
         if verdict == Verdict::Follow {
             self.integrator.rebase(time);
+            if let Some(twin) = &mut self.twin {
+                twin.integrator.rebase(time);
+            }
         }
         if division.irregular && !self.warned_about_step {
             self.warned_about_step = true;
@@ -396,7 +445,11 @@ impl Instance {
         }
         let status = match self.advance(length_of_ours, division) {
             Ok(()) => {
+                if let (Some(twin), Some(coarse)) = (&mut self.twin, coarse) {
+                    twin.advance(length_of_ours, coarse);
+                }
                 self.clock.note(time, length);
+                self.compare();
                 self.tell_remarks();
                 Status::Ok
             }
@@ -410,20 +463,87 @@ impl Instance {
         status
     }
 
+    /// How a communication step is cut, and how the twin's is: in half as many.
+    fn divide(&self, length: f64) -> (Division, Option<Division>) {
+        if !self.has_twin_plan() {
+            return (self.integrator.divide(length), None);
+        }
+        let (division, coarse) = self.integrator.divide_in_pairs(length);
+        (division, Some(coarse))
+    }
+
+    /// The plan asks for a twin, whether there is one or not: the FMU's own steps do not depend on it.
+    fn has_twin_plan(&self) -> bool {
+        self.integrator.plan.has_twin()
+    }
+
+    /// Compare the two where they stand. Where there is nothing to compare with, the error is not known.
+    fn compare(&mut self) {
+        let Some(estimate) = &mut self.estimate else { return };
+        let beyond = match (estimate.accuracy.source, &mut self.twin) {
+            (ErrorSource::Carried, _) => estimate.note_carried(&self.integrator),
+            (ErrorSource::Twin, Some(twin)) if twin.is_on() => estimate.compare(&mut self.integrator, twin),
+            (ErrorSource::Twin, Some(_)) => {
+                estimate.measure.count_unknown();
+                return;
+            }
+            (ErrorSource::Twin, None) => return,
+        };
+        let Some(beyond) = beyond else { return };
+        let Beyond { error, peak, output, late } = beyond;
+        let (time, tolerance) = (self.integrator.live.time, estimate.accuracy.tolerance);
+        let accuracy = self.integrator.plan.accuracy.as_ref();
+        let name = accuracy.and_then(|it| it.names.get(output)).map_or("an output", String::as_str);
+        self.log(
+            Status::Warning,
+            format_args!(
+                "at t = {time} the error of {name} is estimated at {:.2} % of its range so far ({:.2} % at most){}: it may be more \
+                 than the tolerance of {:.2} %. Build the FMU with inputs and parameters like these (--inputs, --set), or with a \
+                 shorter --step. fmuBuild.stepsOutsidePlan counts such steps",
+                100.0 * error,
+                100.0 * peak,
+                if late { ", most of it jumps that come a step early or late" } else { "" },
+                100.0 * tolerance
+            ),
+        );
+    }
+
     /// What the importer should know though the call went well: each remark once, as a message.
     fn tell_remarks(&mut self) {
         while let Some(remark) = self.integrator.remark() {
+            // What the watch could not mend is in the estimated error, if there is one.
+            if matches!(remark, Remark::OutsidePlan { .. }) && self.estimates() {
+                continue;
+            }
             self.log(
                 Status::Warning,
                 format_args!("{}", messages::explain_remark(remark, &self.integrator.plan)),
             );
         }
+        if let Some(loss) = self.twin.as_mut().and_then(Twin::news) {
+            let time = self.integrator.live.time;
+            self.log(
+                Status::Warning,
+                format_args!(
+                    "the twin, by which this FMU tells its error, is lost at t = {time}: {loss}. The FMU goes on; fmuBuild.error keeps \
+                     its last value, and fmuBuild.stepsOutsidePlan counts the steps from here on"
+                ),
+            );
+        }
+    }
+
+    /// The error is being estimated.
+    fn estimates(&self) -> bool {
+        self.estimate.is_some() && self.twin.as_ref().is_some_and(Twin::is_on)
     }
 
     /// Step, or stay at the last good state.
     fn advance(&mut self, length: f64, division: Division) -> Result<(), Fault> {
-        let Instance { integrator, real, .. } = self;
+        let Instance { integrator, real, twin, .. } = self;
         let known = |reference: u32| real.find(reference).and_then(|index| real.values[index]);
+        if let Some(twin) = twin {
+            twin.begin_slopes(known);
+        }
         let result = integrator.begin_slopes(known).and_then(|()| integrator.advance(length, division));
         if result.is_err() {
             integrator.restore();
@@ -447,11 +567,19 @@ impl Instance {
             events: live.events,
             carried_events: live.carried_events,
             evaluations: live.evaluations,
+            twin_evaluations: self.twin.as_ref().map_or(0, |twin| twin.integrator.live.evaluations),
             watch_evaluations: live.watch_evaluations,
             renewals: live.renewals,
             outside_plan: live.outside_plan,
             plan_defect: live.plan_defect,
+            error: self.estimate.as_ref().map_or(0.0, |estimate| estimate.measure.error()),
+            beyond_tolerance: self.estimate.as_ref().map_or(0, |estimate| estimate.measure.beyond()),
         }
+    }
+
+    /// The twin is there and follows.
+    pub fn has_twin(&self) -> bool {
+        self.twin.as_ref().is_some_and(Twin::is_on)
     }
 
     /// The continuous states at the last communication point.
@@ -482,17 +610,22 @@ pub struct Counters {
     /// Evaluations of the model, directional derivatives included; and of these the ones that the watch asked for.
     pub evaluations: u64,
     pub watch_evaluations: u64,
+    /// Those of the twin.
+    pub twin_evaluations: u64,
     /// Steps done again with a new Jacobian because the watch spoke.
     pub renewals: u64,
     /// Steps in which it spoke and could not be satisfied.
     pub outside_plan: u64,
     pub plan_defect: f64,
+    /// The estimated error, and the communication steps in which it was beyond the tolerance.
+    pub error: f64,
+    pub beyond_tolerance: u64,
 }
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        for saved in &mut self.saved {
-            let _ = self.integrator.model.free_fmu_state(&mut saved.inner);
+        for mut saved in std::mem::take(&mut self.saved) {
+            let _ = self.free_state(&mut saved);
         }
     }
 }

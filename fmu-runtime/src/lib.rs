@@ -8,6 +8,7 @@ pub mod access;
 pub mod fmi;
 pub mod identity;
 pub mod instance;
+pub mod measure;
 pub mod memory;
 pub mod messages;
 pub mod platform;

@@ -27,7 +27,7 @@ pub fn explain_remark(remark: Remark, plan: &Plan) -> impl fmt::Display + '_ {
 }
 
 /// The function of FMI 2.0 behind a call of the model.
-fn function(call: Call) -> &'static str {
+pub fn function(call: Call) -> &'static str {
     match call {
         Call::SetTime => "fmi2SetTime",
         Call::SetInputs => "fmi2SetReal",

@@ -53,6 +53,7 @@ pub struct Diagnostic {
 pub enum DiagnosticKind {
     Real,
     Integer,
+    String,
 }
 
 impl ModelDescription {
@@ -158,6 +159,7 @@ impl ModelDescription {
                 ],
             );
             let value = match (diagnostic.kind, &diagnostic.unit) {
+                (DiagnosticKind::String, _) => Element::new("String", &[]),
                 (DiagnosticKind::Integer, _) => Element::new("Integer", &[]),
                 (DiagnosticKind::Real, None) => Element::new("Real", &[]),
                 (DiagnosticKind::Real, Some(unit)) => {

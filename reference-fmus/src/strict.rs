@@ -6,7 +6,7 @@
 //! from then on every call fails.
 //!
 //! An instance named `fault FUNCTION STATUS K`, as in `fault fmi2GetDerivatives discard 3`, does nothing at the K-th call
-//! of that function but return that status. One named `null strings` answers each String with NULL and `fmi2OK`, as some tools do for what nobody has set.
+//! of that function but return that status; `twin fault …` is for an instance whose name goes on with `.twin`. One named `null strings` answers each String with NULL and `fmi2OK`, as some tools do for what nobody has set.
 
 use fmi2_types::Status;
 
@@ -61,7 +61,12 @@ const AFTER_ERROR: [&str; 19] = [
 impl Strict {
     /// With the fault that the instance's name orders.
     pub fn new(name: &str) -> Strict {
-        let mut words = name.strip_prefix("fault ").unwrap_or_default().split(' ');
+        // The exported FMU's twin has the same name and more: an order of its own is for it alone.
+        let order = match name.strip_suffix(".twin") {
+            Some(name) => name.strip_prefix("twin fault "),
+            None => name.strip_prefix("fault "),
+        };
+        let mut words = order.unwrap_or_default().split(' ');
         let mut fault = || {
             let function = words.next()?.to_owned();
             let status = match words.next()? {

@@ -9,7 +9,7 @@ use crate::Libraries;
 use crate::error::Error;
 use crate::options::{
     BenchOptions, InspectOptions, JacobianPolicy, Limits, METHODS, Options, Partitioning, Run, TIME_LIMIT,
-    TOLERANCE, TOTAL_LIMIT, WatchMode,
+    TOLERANCE, TOTAL_LIMIT, TwinMode, WatchMode,
 };
 use crate::quantity::{self, split_names};
 use fmu_runtime::plan::Method;
@@ -54,6 +54,9 @@ pub struct BuildArgs {
     /// Error against an accurate solution that is accepted, relative [default: 0.01]
     #[arg(long, value_name = "ERROR", allow_hyphen_values = true, help_heading = "The step")]
     pub tolerance: Option<String>,
+    /// Deviation at a single point that is accepted, relative [default: any]
+    #[arg(long, value_name = "ERROR", allow_hyphen_values = true, help_heading = "The step")]
+    pub peak_tolerance: Option<String>,
 
     /// Method: auto, lie (Euler), lie2, ros2, ros2l (order 2), ros34pw2 (3); ro2, ros3p, rodas3 (fresh A)
     #[arg(long, value_name = "NAME", value_parser = one_of(&METHODS), hide_possible_values = true, help_heading = "The method")]
@@ -76,6 +79,10 @@ pub struct BuildArgs {
     /// When a step shows that the plan does not hold: act (mend and report), report, off
     #[arg(long, value_name = "WHAT", value_parser = one_of(&WatchMode::NAMES), hide_possible_values = true, help_heading = "The method")]
     pub watch: Option<WatchMode>,
+
+    /// A second integration that tells the error at run time: auto (where the budget has room), on, off
+    #[arg(long, value_name = "WHETHER", value_parser = one_of(&TwinMode::NAMES), hide_possible_values = true, help_heading = "The method")]
+    pub twin: Option<TwinMode>,
 
     #[command(flatten)]
     pub run: RunArgs,
@@ -112,6 +119,9 @@ impl BuildArgs {
             })?,
             tolerance: value(&self.tolerance, |text| quantity::parse_fraction(text, "a tolerance"))?
                 .unwrap_or(TOLERANCE),
+            peak_tolerance: value(&self.peak_tolerance, |text| {
+                quantity::parse_fraction(text, "a peak tolerance")
+            })?,
             method: self.method.flatten(),
             mode: self.mode.unwrap_or_default(),
             fast: names(&self.fast),
@@ -119,6 +129,7 @@ impl BuildArgs {
             jacobian: self.jacobian.unwrap_or_default(),
             rho: value(&self.rho, |text| quantity::parse_fraction(text, "a share"))?,
             watch: self.watch.unwrap_or_default(),
+            twin: self.twin.unwrap_or_default(),
             run: self.run.run()?,
             limits: self.run.limits()?,
             report: self.report.clone(),

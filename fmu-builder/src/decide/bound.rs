@@ -73,6 +73,19 @@ impl WorstStep {
     }
 }
 
+impl WorstStep {
+    /// Together with that of the twin; `outputs`: evaluations for reading what the two are compared by.
+    pub fn with_twin(self, twin: WorstStep, outputs: f64) -> WorstStep {
+        WorstStep {
+            events: self.events,
+            evaluations: self.evaluations + twin.evaluations + outputs,
+            evaluations_one_event: self.evaluations_one_event + twin.evaluations_one_event + outputs,
+            indicator_calls: self.indicator_calls + twin.indicator_calls,
+            operations: self.operations + twin.operations,
+        }
+    }
+}
+
 /// Evaluations beside the stages, at most: for the watch, and at the step's end.
 pub fn beside_stages(plan: &Plan, tableau: &Tableau) -> f64 {
     f64::from(u8::from(watches_in_time(plan, tableau)) + u8::from(evaluates_end(plan, tableau)))

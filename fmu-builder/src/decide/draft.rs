@@ -60,6 +60,21 @@ impl Cost {
     }
 }
 
+impl Cost {
+    /// With a twin, which takes one internal step where the FMU takes two, and whose outputs are read as well.
+    fn with_twin(self) -> Cost {
+        Cost {
+            evaluations_per_step: 1.5 * self.evaluations_per_step,
+            evaluations_for_outputs: 2.0 * self.evaluations_for_outputs,
+            operations_per_step: self.operations_per_step * 3 / 2,
+            evaluations_worst_step: 1.5 * self.evaluations_worst_step,
+            operations_worst_step: (self.operations_worst_step * 3).div_ceil(2),
+            indicator_readings: 1.5 * self.indicator_readings,
+            ..self
+        }
+    }
+}
+
 /// How often something that is not due in every step happened in the runs, in parts of the internal steps.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Shares {
@@ -182,7 +197,7 @@ impl Draft {
             Some(fallback) => again(&fallback.jacobian, lu::operations(&fallback.elimination)),
             None => (0.0, 0),
         };
-        Cost {
+        let cost = Cost {
             kept_nonzeros: self.kept,
             factor_nonzeros: self.elimination.cols.len() + self.elimination.outer.len(),
             evaluations_per_step: evaluations - told + shares.renewals * more,
@@ -197,12 +212,27 @@ impl Draft {
                 _ => 1.0 + f64::from(u8::from(driven)) / f64::from(plan.step.substeps),
             },
             evaluates_end: at_end,
-        }
+        };
+        // The carried error takes a solution of its own.
+        let carried = if plan.carries_error() { self.operations.solve } else { 0 };
+        let cost = Cost {
+            operations_per_step: cost.operations_per_step + carried,
+            operations_worst_step: cost.operations_worst_step + carried,
+            ..cost
+        };
+        if plan.has_twin() { cost.with_twin() } else { cost }
     }
 
     /// Of a communication step, events included.
     pub fn worst_step(&self, plan: &Plan) -> WorstStep {
-        WorstStep::new(plan, self.operations, self.per_colour)
+        let own = WorstStep::new(plan, self.operations, self.per_colour);
+        if !plan.has_twin() {
+            return own;
+        }
+        let mut twin = plan.clone();
+        twin.step.substeps /= 2;
+        let outputs = self.cost(plan, Shares::default()).evaluations_for_outputs;
+        own.with_twin(WorstStep::new(&twin, self.operations, self.per_colour), outputs)
     }
 }
 

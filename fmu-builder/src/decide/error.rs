@@ -26,6 +26,11 @@ impl Ranges {
         self.quantities.iter().map(|&(range, size)| range <= STILL * size).collect()
     }
 
+    /// How large each quantity is, its terms included.
+    pub fn sizes(&self) -> impl Iterator<Item = f64> + '_ {
+        self.quantities.iter().map(|&(_, size)| size)
+    }
+
     /// The range of each quantity that moves.
     pub fn moving(&self) -> impl Iterator<Item = Option<f64>> + '_ {
         self.quantities.iter().map(|&(range, size)| (range > STILL * size).then_some(range))
@@ -51,6 +56,20 @@ impl Ranges {
         self.root_mean_square(reference, simulated, |quantity, at| {
             but_for_lateness(reference, simulated, quantity, at)
         })
+    }
+
+    /// The largest deviation of each quantity over its range, and the point that has it.
+    pub fn peaks(&self, reference: &[Vec<f64>], simulated: &[Vec<f64>]) -> Vec<(f64, usize)> {
+        let points = reference.len().min(simulated.len());
+        if points < 2 {
+            return Vec::new();
+        }
+        let peak = |quantity: usize| {
+            let deviation = |at: &usize| (reference[*at][quantity] - simulated[*at][quantity]).abs();
+            let worst = (0..points).max_by(|a, b| deviation(a).total_cmp(&deviation(b)));
+            worst.map_or((0.0, 0), |at| (self.relative(quantity, deviation(&at)), at))
+        };
+        (0..self.quantities.len()).map(peak).collect()
     }
 
     /// The largest distance of a quantity at one point: as it is, and where its value may be early or late by a point.
@@ -134,6 +153,19 @@ mod tests {
         let errors = ranges.errors(&reference, &simulated);
         assert_eq!(errors[0], 0.0);
         assert_eq!(errors[1], alone.errors(&reference, &simulated)[1]);
+    }
+
+    /// One value of 101 is off by a quarter of the range: RMS a quarter over the root of 101, peak a quarter, at its point.
+    #[test]
+    fn a_peak_is_a_point() {
+        let reference: Vec<Vec<f64>> = (0..=100).map(|k| vec![f64::from(k), 0.0]).collect();
+        let mut simulated = reference.clone();
+        simulated[42][0] += 25.0;
+        let ranges = Ranges::of(&reference, &[]);
+        assert_eq!(ranges.peaks(&reference, &simulated)[0], (0.25, 42));
+        assert!((ranges.errors(&reference, &simulated)[0] - 0.25 / 101f64.sqrt()).abs() < 1e-12);
+        assert_eq!(ranges.peaks(&reference, &simulated)[1].0, 0.0);
+        assert!(ranges.peaks(&reference, &simulated[..1]).is_empty());
     }
 
     /// One of two quantities jumps by 1 a point late, the other has a value off by 1 for a point, both of 100: the same error 1/10, of which

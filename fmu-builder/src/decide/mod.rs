@@ -109,6 +109,43 @@ pub struct ExploredRun {
     pub counts: bool,
 }
 
+/// The largest deviation of a quantity over its range, and when.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Peak {
+    pub deviation: f64,
+    pub time: f64,
+}
+
+/// What the FMU says of its error on a run that is known, beside the error.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Told {
+    pub run: String,
+    pub error: f64,
+    pub estimate: f64,
+}
+
+impl Told {
+    fn new(run: &ReferenceRun, simulated: &Simulated) -> Told {
+        let errors = run.ranges().errors(&run.trajectory, &simulated.trajectory);
+        let error = error::largest(&errors).unwrap_or(0.0);
+        let estimate = simulated.estimates.last().copied().unwrap_or(0.0);
+        Told { run: run.label.clone(), error, estimate }
+    }
+
+    /// How many times the error the estimate is.
+    pub fn ratio(&self) -> Option<f64> {
+        (self.error > 0.0).then(|| self.estimate / self.error)
+    }
+}
+
+/// Runs whose error is large enough that the estimate should be near it.
+pub fn telling(told: &[Told], tolerance: f64) -> impl Iterator<Item = &Told> + Clone {
+    told.iter().filter(move |one| one.error > WORTH_TELLING * tolerance)
+}
+
+/// Parts of the tolerance below which it does not matter what is told of an error.
+const WORTH_TELLING: f64 = 0.1;
+
 /// The plan that goes into the FMU, and what is known of it.
 pub struct Decision {
     pub plan: Plan,
@@ -119,6 +156,8 @@ pub struct Decision {
     pub errors: Vec<f64>,
     /// What is left of them if each value may come a point early or late.
     pub errors_but_for_lateness: Vec<f64>,
+    /// The largest deviation of each at a point.
+    pub peaks: Vec<Peak>,
     /// How far each discrete output is from the accurate solution on the given runs, and on the invented ones.
     pub switching: Vec<Switching>,
     pub explored_switching: Vec<Switching>,
@@ -127,6 +166,8 @@ pub struct Decision {
     /// How far two accurate solutions of the given run lie apart, where that was looked at.
     pub reference_error: Option<f64>,
     pub explored: Explored,
+    /// What the FMU says of its error on each run.
+    pub told: Vec<Told>,
     /// In which ranges inputs and parameters were moved for that.
     pub ranges: Vec<String>,
     /// Of this plan: its method, mask and policy.

@@ -41,7 +41,8 @@ pub fn decide_with_substeps(
         .collect();
     let mut best = decision;
     for substeps in SUBSTEPS {
-        if worst(&best) <= options.tolerance {
+        if worst(&best) <= options.tolerance && peak(&best) <= options.peak_tolerance.unwrap_or(f64::INFINITY)
+        {
             break;
         }
         let finer = Discretisation {
@@ -51,9 +52,12 @@ pub fn decide_with_substeps(
         };
         // What cannot be had with shorter steps is no reason to refuse what can be had with longer ones.
         let Ok(finer) = decide(interface, finer, studied, &runs, options, lab) else { break };
+        let peak_gained = options
+            .peak_tolerance
+            .is_some_and(|most| peak(&best) > most && peak(&finer) <= GAIN * peak(&best));
         // Nor may it take longer than the communication step where fewer do not.
         let (load, known) = (finer.times.load, best.times.load);
-        if gains(&best, &finer, options.tolerance) && (load <= 1.0 || load <= known) {
+        if (gains(&best, &finer, options.tolerance) || peak_gained) && (load <= 1.0 || load <= known) {
             best = finer;
         }
     }
@@ -82,6 +86,11 @@ fn gains(best: &Decision, finer: &Decision, tolerance: f64) -> bool {
         (false, false) => given(finer) <= GAIN * given(best),
         (_, finer_holds) => finer_holds,
     }
+}
+
+/// The largest deviation at a point of the given runs.
+fn peak(decision: &Decision) -> f64 {
+    decision.peaks.iter().map(|peak| peak.deviation).fold(0.0, f64::max)
 }
 
 /// The largest error on any run.

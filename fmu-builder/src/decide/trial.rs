@@ -1,6 +1,7 @@
 //! Trials: plans judged, run with the code that ships over every run, and compared with the accurate solution.
 
 mod choose;
+mod twin;
 
 pub use choose::{MISSED, round_up};
 
@@ -8,7 +9,7 @@ use super::candidates::{Candidate, lengths};
 use super::draft::{Cost, Draft, Shares};
 use super::error::largest;
 use super::switching::{self, Switching, switching};
-use super::{ExploredRun, Problem, ReferenceRun, WorstStep};
+use super::{ExploredRun, Peak, Problem, ReferenceRun, Told, WorstStep};
 use crate::analysis::Mask;
 use crate::analysis::verdict::{Age, Verdict, verdict};
 use crate::lab::Lab;
@@ -80,12 +81,16 @@ struct Outcome {
     /// Of the outputs that are no Reals, on the given runs and on the invented ones.
     switching: Vec<Switching>,
     explored_switching: Vec<Switching>,
+    /// The largest deviation of each quantity at a point of a given run.
+    peaks: Vec<Peak>,
     /// The largest of the errors.
     error: Option<f64>,
     /// The invented runs, unless the given ones failed already.
     runs: Vec<ExploredRun>,
     /// The largest error over them.
     explored: Option<f64>,
+    /// What the FMU would say of its error, for each run.
+    told: Vec<Told>,
     /// Within the tolerance on the given runs, and on the others, or there not far from the fresh step.
     holds: bool,
 }
@@ -96,9 +101,22 @@ impl Outcome {
         self.error.unwrap_or(0.0).max(self.explored.unwrap_or(0.0))
     }
 
+    /// The largest deviation at a point of the given runs.
+    fn peak(&self) -> f64 {
+        self.peaks.iter().map(|peak| peak.deviation).fold(0.0, f64::max)
+    }
+
     /// Keep the larger ones.
-    fn merge(&mut self, run: &ReferenceRun, simulated: &Simulated) {
+    fn merge(&mut self, run: &ReferenceRun, simulated: &Simulated, step: f64) {
         let (ranges, reference, found) = (run.ranges(), &run.trajectory, &simulated.trajectory);
+        let new = ranges.peaks(reference, found);
+        self.peaks.resize(self.peaks.len().max(new.len()), Peak::default());
+        for (known, (deviation, at)) in self.peaks.iter_mut().zip(new) {
+            if deviation > known.deviation {
+                let time = run.experiment.start + (at as u64 * run.every) as f64 * step;
+                *known = Peak { deviation, time };
+            }
+        }
         for (known, new) in [
             (&mut self.errors, ranges.errors(reference, found)),
             (&mut self.errors_but_for_lateness, ranges.errors_but_for_lateness(reference, found)),
@@ -371,7 +389,8 @@ impl<'a> Judge<'a> {
             (renewals, steps) = (renewals + simulated.renewals, steps + run.steps);
             watch_evaluations += simulated.watch_evaluations;
             let mut known = outcome.take().unwrap_or_default();
-            known.merge(run, &simulated);
+            known.merge(run, &simulated, one.plan.step.h * f64::from(one.plan.step.substeps));
+            known.told.push(Told::new(run, &simulated));
             if known.simulated.trajectory.is_empty() {
                 known.simulated = simulated;
             }
@@ -379,7 +398,8 @@ impl<'a> Judge<'a> {
         }
         let mut outcome = outcome.ok_or("there is no run to try it on")?;
         outcome.error = largest(&outcome.errors);
-        outcome.holds = outcome.error.is_none_or(|error| error <= self.options.tolerance);
+        outcome.holds = outcome.error.is_none_or(|error| error <= self.options.tolerance)
+            && self.options.peak_tolerance.is_none_or(|most| outcome.peak() <= most);
         let explored: Vec<(usize, &ReferenceRun)> =
             self.runs.iter().enumerate().filter(|(_, run)| !run.given && outcome.holds).collect();
         let runs: Vec<&ReferenceRun> = explored.iter().map(|(_, run)| *run).collect();
@@ -407,6 +427,7 @@ impl<'a> Judge<'a> {
                         let found = switching(&run.discrete, &simulated.discrete, run.every);
                         switching::merge(&mut outcome.explored_switching, found);
                         outcome.explored = Some(outcome.explored.map_or(error, |known| known.max(error)));
+                        outcome.told.push(Told::new(run, &simulated));
                         let limit = self.options.tolerance.max(FRESH_FACTOR * fresh.unwrap_or(0.0));
                         outcome.holds &= error <= limit;
                     }
@@ -441,19 +462,12 @@ impl<'a> Judge<'a> {
 
     /// The longest communication step without events, in parts of its length.
     fn load(&self, cost: &Cost) -> f64 {
-        cost.worst_seconds(&self.problem.worst_times) / self.problem.discretisation.h
+        load(self.problem, cost)
     }
 
     /// Exactly. Nobody asked for the default budget: what takes longer than that share, and not longer than the step, fits.
     fn fits(&self, cost: &Cost) -> bool {
-        let step = self.problem.discretisation;
-        let substeps = f64::from(step.substeps);
-        match self.options.budget {
-            Some(Budget::Time(most)) => substeps * cost.worst_seconds(&self.problem.worst_times) <= most,
-            Some(Budget::Evaluations(most)) => substeps * cost.evaluations_worst_step <= most,
-            Some(Budget::Share(share)) => self.load(cost) <= share,
-            None => self.load(cost) <= 1.0,
-        }
+        within(self.options.budget.unwrap_or(Budget::Share(1.0)), self.problem, cost)
     }
 
     /// What a step costs on average, weighted by the square of how many times its longest one exceeds the default budget. Both sides of that border are nearly alike, and far beyond
@@ -506,6 +520,21 @@ fn speaks_above(tolerance: f64) -> f64 {
     THRESHOLD.min(SHARE_OF_TOLERANCE * tolerance).clamp(THRESHOLDS[0], THRESHOLDS[1])
 }
 
+/// The longest communication step without events, in parts of its length.
+fn load(problem: &Problem, cost: &Cost) -> f64 {
+    cost.worst_seconds(&problem.worst_times) / problem.discretisation.h
+}
+
+/// A communication step keeps the budget.
+fn within(budget: Budget, problem: &Problem, cost: &Cost) -> bool {
+    let substeps = f64::from(problem.discretisation.substeps);
+    match budget {
+        Budget::Time(most) => substeps * cost.worst_seconds(&problem.worst_times) <= most,
+        Budget::Evaluations(most) => substeps * cost.evaluations_worst_step <= most,
+        Budget::Share(share) => load(problem, cost) <= share,
+    }
+}
+
 /// Where a threshold may lie, to a digit and a half: it is no measurement.
 fn threshold(value: f64) -> f64 {
     let value = value.clamp(THRESHOLDS[0], THRESHOLDS[1]);
@@ -515,8 +544,14 @@ fn threshold(value: f64) -> f64 {
 
 /// The verdict of a plan: its method, its mask and its policy.
 pub fn judge(problem: &Problem, candidate: &Candidate, plan: &Plan) -> Verdict {
+    judge_at(problem, candidate, plan, &[])
+}
+
+/// The same, at more lengths of the step.
+fn judge_at(problem: &Problem, candidate: &Candidate, plan: &Plan, more: &[f64]) -> Verdict {
     let step = problem.step(plan.step.method);
-    let lengths = lengths(&candidate.mask);
+    let mut lengths = lengths(&candidate.mask);
+    lengths.extend(more);
     with_age(problem, plan, |age| verdict(&step, &candidate.mask, age, &lengths, &problem.samples))
 }
 

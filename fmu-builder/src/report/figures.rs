@@ -3,10 +3,12 @@
 //! Nothing measured on this machine is in here, so that the page inside the FMU may use all of it.
 
 use crate::analysis::step_advice::step_advice;
-use crate::decide::{Decision, Spectra};
+use crate::decide::{Decision, Spectra, range};
 use crate::diagnostics;
 use crate::source::Source;
 use crate::worker::Studied;
+use fmu_runtime::measure::Measure;
+use fmu_runtime::plan::{Accuracy, ErrorSource};
 use model_description::{Causality, Variability};
 
 /// Trajectories that are drawn, worst first.
@@ -24,6 +26,9 @@ pub struct Figures {
     pub compared: usize,
     pub noun: &'static str,
     pub spectrum: Option<Spectrum>,
+    /// The error so far at each point of the verified run, and what the FMU says of it there.
+    pub errors_so_far: Vec<f64>,
+    pub estimates: Vec<f64>,
     pub inputs: Vec<Port>,
     pub diagnostics: Vec<Port>,
     /// The front page of the model's own documentation, beside ours.
@@ -118,6 +123,8 @@ impl Figures {
             compared: watched.len(),
             noun: if outputs.is_empty() { "state" } else { "output" },
             spectrum: spectrum(decision),
+            errors_so_far: errors_so_far(decision, &studied.trajectory),
+            estimates: decision.simulated.estimates.clone(),
             inputs: inputs.collect(),
             diagnostics: diagnostics
                 .into_iter()
@@ -131,6 +138,28 @@ impl Figures {
             documentation: source.documentation(),
         }
     }
+}
+
+/// The error up to each point in the measure of `fmuBuild.error`, but with the accurate solution in the twin's place.
+fn errors_so_far(decision: &Decision, reference: &[Vec<f64>]) -> Vec<f64> {
+    let Some(accuracy) = &decision.plan.accuracy else { return Vec::new() };
+    let quantities = reference.first().map_or(0, Vec::len);
+    let mut accuracy = Accuracy { share: 1.0, ..accuracy.clone() };
+    if accuracy.source == ErrorSource::Carried {
+        // Other quantities are compared at run time than here: each is measured by its own range.
+        let ranges = (0..quantities).map(|i| range(reference.iter().map(|point| point[i])).0);
+        accuracy.ranges = ranges.collect();
+        (accuracy.lows, accuracy.highs) = (vec![0.0; quantities], vec![0.0; quantities]);
+        accuracy.sizes = vec![0.0; quantities];
+    }
+    let mut measure = Measure::new(&accuracy);
+    let points = decision.simulated.trajectory.iter().zip(reference);
+    points
+        .map(|(simulated, reference)| {
+            measure.note(&accuracy, simulated, reference);
+            measure.error()
+        })
+        .collect()
 }
 
 /// Points to draw: all of a short run. Of a long one, in every stretch of time, those where a drawn curve is least and

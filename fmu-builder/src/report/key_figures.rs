@@ -105,6 +105,35 @@ pub fn key_figures(out: &mut String, summary: &Summary) {
             ),
         );
     }
+    if let Some(peak) = summary.errors.iter().max_by(|a, b| a.peak.total_cmp(&b.peak)) {
+        row(
+            "Largest deviation",
+            percent(peak.peak),
+            format!("of the range at a single point: {} at t = {} s", peak.name, peak.peak_time),
+        );
+    }
+    if let Some(estimate) = &summary.error_estimate {
+        row(
+            "Error at run time",
+            "fmuBuild.error".into(),
+            format!(
+                "told by {}; {}",
+                match estimate.source {
+                    "twin" => format!(
+                        "a twin of {} in a communication step, a third of the evaluations",
+                        count(estimate.substeps as usize, "internal step")
+                    ),
+                    _ => "what the steps’ own estimates add up to, calibrated on the verified runs".into(),
+                },
+                match (estimate.least_ratio, estimate.largest_ratio) {
+                    (Some(least), Some(largest)) => format!(
+                        "{least:.2} to {largest:.2} times the error on the verified runs that have one worth telling"
+                    ),
+                    _ => "no verified run has an error worth telling".into(),
+                }
+            ),
+        );
+    }
     if summary.explored.scenarios > 0 {
         row(
             "Error on invented runs",

@@ -11,12 +11,13 @@
 //! | `usage` | how to use the FMU, what it promises |
 //! | `text` | numbers as people read them |
 //! | `figures` | the data that is drawn, thinned |
-//! | `plot`, `cost_plot` | charts as inline SVG |
+//! | `plot`, `cost_plot`, `estimate_plot`, `watch_plot` | charts as inline SVG |
 //! | `benchmark` | the page of `fmu-build bench` |
 //! | `style.css` | colours, widths, paper |
 
 mod benchmark;
 mod cost_plot;
+mod estimate_plot;
 pub mod figures;
 mod key_figures;
 mod plot;
@@ -188,9 +189,46 @@ fn trajectories(out: &mut String, summary: &Summary, decision: &Decision) {
         );
     }
     out.push_str("</div>\n");
+    estimate(out, summary);
     watch(out, summary, decision);
     runs::runs(out, summary);
     out.push_str("</section>\n");
+}
+
+/// The error of that run, and what the FMU says of it while it runs.
+fn estimate(out: &mut String, summary: &Summary) {
+    let Some(estimate) = &summary.error_estimate else { return };
+    let (begin, end) = (summary.verified_from, number(summary.verified_to));
+    let figures = &summary.figures;
+    let plot = estimate_plot::error_and_estimate(
+        &figures.errors_so_far,
+        &figures.estimates,
+        begin,
+        end,
+        summary.tolerance,
+    );
+    let Some(plot) = plot else { return };
+    let runs = match (estimate.least_ratio, estimate.largest_ratio) {
+        (Some(least), Some(largest)) => format!(
+            " Over all runs whose error is above a tenth of the tolerance it says {least:.2} to {largest:.2} times the error."
+        ),
+        _ => String::new(),
+    };
+    let _ = writeln!(
+        out,
+        "<h3>What the FMU says of its error</h3>\n<p>{} tells the error while the FMU \
+         runs: <code>fmuBuild.error</code>. Here it is beside the true one, each up to the point in time.{runs}</p>\n\
+         <p class=\"legend\"><span><i class=\"r\"></i>error</span><span><i></i>fmuBuild.error</span></p>\n\
+         <div class=\"plots\"><figure>\n{plot}</figure></div>",
+        match estimate.source {
+            "twin" => format!(
+                "A twin, the same plan with {} in a communication step instead of {},",
+                count(estimate.substeps as usize, "internal step"),
+                summary.substeps
+            ),
+            _ => "What the steps’ own error estimates add up to, calibrated on the verified runs,".into(),
+        }
+    );
 }
 
 /// What the steps of that run missed because of their matrix.

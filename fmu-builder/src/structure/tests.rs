@@ -389,6 +389,7 @@ fn plan(system: &System) -> Plan {
             max_iterations: 10,
             may_be_nan: false,
         },
+        accuracy: None,
         diagnostics: Vec::new(),
     }
 }

@@ -1,9 +1,11 @@
 //! The summary, from what was studied and decided.
 
 use super::remarks::shortened;
-use super::{DiscreteError, NamedError, StepTime, Summary, WatchSummary, findings, repairs_line};
+use super::{
+    DiscreteError, EstimateSummary, NamedError, StepTime, Summary, WatchSummary, findings, repairs_line,
+};
 use crate::build::TimeGrid;
-use crate::decide::{Decision, Ranges, Switching};
+use crate::decide::{Decision, Ranges, Switching, Told, telling};
 use crate::diagnostics;
 use crate::interface::discrete_outputs;
 use crate::libraries::Packed;
@@ -11,7 +13,7 @@ use crate::quantity::{format_duration, percent_to};
 use crate::report::Figures;
 use crate::source::Source;
 use crate::worker::Studied;
-use fmu_runtime::plan::{JacobianSource, Policy};
+use fmu_runtime::plan::{ErrorSource, JacobianSource, Policy};
 use fmu_runtime::platform;
 use std::path::Path;
 
@@ -95,6 +97,9 @@ impl Summary {
             colours_per_step: plan.jacobian.policy.per_step(plan.jacobian.colours.len()),
             evaluations_per_step: decision.cost.evaluations_per_step,
             evaluations_for_outputs: decision.cost.evaluations_for_outputs,
+            evaluations_per_communication_step: decision.simulated.evaluations
+                + decision.simulated.twin_evaluations,
+            evaluations_worst_communication_step: decision.simulated.worst_evaluations,
             operations_per_step: decision.cost.operations_per_step,
             evaluations_worst_step: decision.cost.evaluations_worst_step,
             worst_step: decision.worst_step,
@@ -122,6 +127,7 @@ impl Summary {
                 renewals: decision.simulated.renewals,
                 outside: decision.simulated.outside,
             }),
+            error_estimate: estimate(decision),
             time_invariant: plan.model.time_invariant,
             step: grid.step,
             step_reason: grid.reason.clone(),
@@ -136,11 +142,14 @@ impl Summary {
                 .zip(&decision.errors)
                 .zip(&decision.errors_but_for_lateness)
                 .zip(&standing)
-                .map(|(((name, &error), &rest), &still)| NamedError {
+                .zip(&decision.peaks)
+                .map(|((((name, &error), &rest), &still), peak)| NamedError {
                     name,
                     error,
                     still,
                     late: rest < 0.5 * error,
+                    peak: peak.deviation,
+                    peak_time: peak.time,
                 })
                 .collect(),
             discrete_errors,
@@ -208,4 +217,25 @@ fn switching_warning(outputs: &[DiscreteError], tolerance: f64) -> Option<String
         worst.worst_delay_steps(),
         percent_to(worst.worst_share(), 2)
     ))
+}
+
+fn estimate(decision: &Decision) -> Option<EstimateSummary> {
+    let accuracy = decision.plan.accuracy.as_ref()?;
+    let ratios = telling(&decision.told, accuracy.tolerance).filter_map(Told::ratio);
+    Some(EstimateSummary {
+        source: match accuracy.source {
+            ErrorSource::Twin => "twin",
+            ErrorSource::Carried => "carried",
+        },
+        substeps: match accuracy.source {
+            ErrorSource::Twin => decision.plan.step.substeps / 2,
+            ErrorSource::Carried => 0,
+        },
+        evaluations: decision.simulated.twin_evaluations,
+        share: accuracy.share,
+        bound: accuracy.bound,
+        least_ratio: ratios.clone().min_by(f64::total_cmp),
+        largest_ratio: ratios.max_by(f64::total_cmp),
+        runs: decision.told.clone(),
+    })
 }

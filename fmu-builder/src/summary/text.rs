@@ -55,6 +55,7 @@ impl Summary {
                 false => String::new(),
             };
             let outputs = match self.evaluations_for_outputs > 0.0 {
+                true if self.evaluations_for_outputs > 1.0 => "; two more for outputs, the twin's among them",
                 true => "; one more where outputs are read",
                 false => "",
             };
@@ -91,6 +92,13 @@ impl Summary {
                     self.verified_to
                 ),
             );
+            let peak = self.errors.iter().max_by(|a, b| a.peak.total_cmp(&b.peak));
+            if let Some(peak) = peak.filter(|peak| peak.peak > 0.0) {
+                line(
+                    "peak",
+                    format!("{:.3} % at t = {} s, in {}", 100.0 * peak.peak, peak.peak_time, peak.name),
+                );
+            }
         }
         if self.explored.scenarios > 0 {
             let percent = |error: Option<f64>| error.map_or("?".into(), percent);
@@ -129,6 +137,28 @@ impl Summary {
                     "a step may miss {} of a state's size by its Jacobian; {spoke}",
                     percent_to(watch.threshold, 2)
                 ),
+            );
+        }
+        if let Some(estimate) = &self.error_estimate {
+            let near = match (estimate.least_ratio, estimate.largest_ratio) {
+                (Some(least), Some(largest)) => {
+                    format!(
+                        "; it said {least:.1} to {largest:.1} times the error where that was worth telling"
+                    )
+                }
+                _ => String::new(),
+            };
+            line(
+                "estimate",
+                match estimate.source {
+                    "twin" => format!(
+                        "fmuBuild.error tells the error by a twin of {}, a third of the cost{near}",
+                        count(estimate.substeps as usize, "internal step")
+                    ),
+                    _ => format!(
+                        "fmuBuild.error follows the steps' own estimates, calibrated on the verified runs; rougher than a twin{near}"
+                    ),
+                },
             );
         }
         if self.has_events() {

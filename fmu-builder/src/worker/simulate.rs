@@ -9,7 +9,8 @@ use crate::experiment::{Experiment, Value};
 use crate::interface::Interface;
 use crate::lab::Reporter;
 use crate::lab::protocol::Refusal;
-use fmu_runtime::instance::Instance;
+use fmu_runtime::fmi::Fmu2;
+use fmu_runtime::instance::{Counters, Instance};
 use fmu_runtime::plan::Plan;
 use serde::{Deserialize, Serialize};
 use std::ffi::CString;
@@ -32,12 +33,20 @@ pub struct Simulated {
     pub trajectory: Vec<Vec<f64>>,
     /// The outputs that are no Reals at the same points.
     pub discrete: Vec<Vec<i64>>,
+    /// The estimated error at the same points, the step's end; and its parts: peak, what is left but for lateness, share of the time in which
+    /// discrete outputs differ.
+    pub estimates: Vec<f64>,
+    /// The twin was lost on the way, or the plan has none.
+    pub without_twin: bool,
+    /// Communication steps in which the estimated error was beyond the tolerance.
+    pub beyond_tolerance: u64,
     /// The step that failed, and why.
     pub failed: Option<String>,
     pub events: u64,
     pub carried_events: u64,
     /// Evaluations of the model in a communication step: on average, and at most.
     pub evaluations: f64,
+    pub twin_evaluations: f64,
     pub worst_evaluations: u64,
     /// The watch's value: what 99 of 100 communication steps stay below, and the largest since the point before, for each recorded point.
     pub defect: f64,
@@ -58,9 +67,10 @@ impl Simulate {
         let Simulate { plan, experiment, .. } = &self;
         let (mut inner, log) = instantiate(&self.interface, reporter)?;
         session::set_start_values(&mut inner, experiment, &log)?;
+        let twin = self.twin(reporter)?;
         let mut signals = Signals::of(experiment);
         let host = *inner.callbacks();
-        let mut instance = Instance::with_inner(&plan.model.name, plan.clone(), inner, host)?;
+        let mut instance = Instance::with_inner(&plan.model.name, plan.clone(), inner, twin, host)?;
         let fail = |call: &str| Err(format!("{call} failed{}", said(&log)).into());
         if !instance.setup_experiment(self.interface.tolerance, experiment.start, None).is_usable() {
             return fail("fmi2SetupExperiment");
@@ -86,6 +96,7 @@ impl Simulate {
         reporter.phase("a trial run (fmi2GetDerivatives)");
         let mut result = Simulated {
             trajectory: vec![self.watch(&mut instance)],
+            estimates: vec![0.0],
             discrete: vec![self.discrete(&mut instance)],
             ..Simulated::default()
         };
@@ -108,7 +119,8 @@ impl Simulate {
                 break;
             }
             let now = instance.counters();
-            result.worst_evaluations = result.worst_evaluations.max(now.evaluations - before.evaluations);
+            let evaluations = |counters: &Counters| counters.evaluations + counters.twin_evaluations;
+            result.worst_evaluations = result.worst_evaluations.max(evaluations(&now) - evaluations(&before));
             before = now;
             watched_steps.push(now.plan_defect);
             largest = f64::max(largest, now.plan_defect);
@@ -122,6 +134,7 @@ impl Simulate {
                     break;
                 }
                 result.trajectory.push(watched);
+                result.estimates.push(now.error);
                 result.discrete.push(self.discrete(&mut instance));
             }
             if k % 1024 == 0 {
@@ -132,14 +145,26 @@ impl Simulate {
         (result.events, result.carried_events) = (counted.events, counted.carried_events);
         (result.renewals, result.outside) = (counted.renewals, counted.outside_plan);
         result.watch_evaluations = counted.watch_evaluations - begin_counters.watch_evaluations;
-        result.evaluations =
-            (counted.evaluations - begin_counters.evaluations) as f64 / times.len().max(1) as f64;
+        let steps = times.len().max(1) as f64;
+        result.evaluations = (counted.evaluations - begin_counters.evaluations) as f64 / steps;
+        result.twin_evaluations = (counted.twin_evaluations - begin_counters.twin_evaluations) as f64 / steps;
+        (result.without_twin, result.beyond_tolerance) = (!instance.has_twin(), counted.beyond_tolerance);
         watched_steps.sort_by(f64::total_cmp);
         result.defect = watched_steps.get(watched_steps.len() * 99 / 100).copied().unwrap_or(0.0);
         times.sort_by(f64::total_cmp);
         result.quantiles = quantiles(&times);
         result.step_times = thin(times);
         Ok(result)
+    }
+
+    /// A second instance of the model, where the plan asks for one.
+    fn twin(&self, reporter: &mut Reporter) -> Result<Option<Fmu2>, Refusal> {
+        if !self.plan.has_twin() {
+            return Ok(None);
+        }
+        let (mut twin, log) = instantiate(&self.interface, reporter)?;
+        session::set_start_values(&mut twin, &self.experiment, &log)?;
+        Ok(Some(twin))
     }
 
     fn discrete(&self, instance: &mut Instance) -> Vec<i64> {

@@ -12,7 +12,7 @@ mod own_library;
 mod pointers;
 mod states;
 
-use fmu_runtime::fmi::{Callbacks, Fmu2, Host, Instantiation, Kind, Witness};
+use fmu_runtime::fmi::{Callbacks, Fmu2, Host, Instantiation, Kind, LoadError, Witness};
 use fmu_runtime::instance::Instance;
 use fmu_runtime::platform;
 use fmu_runtime::resources::{self, INNER, PLAN};
@@ -90,13 +90,30 @@ pub unsafe extern "C" fn fmi2Instantiate(
         // SAFETY: the importer asks for this FMU, so it trusts the model inside.
         let inner = unsafe { Fmu2::load(&library, Host::Callbacks(callbacks), &request) };
         let inner = inner.map_err(|error| error.to_string())?;
-        Instance::with_inner(&name, plan, inner, callbacks)
+        let asked = plan.has_twin();
+        let request =
+            Instantiation { name: &format!("{name}.twin"), visible: false, logging: false, ..request };
+        // SAFETY: likewise. What the twin says is what the FMU says, or of no interest.
+        let twin = asked.then(|| unsafe { Fmu2::load(&library, Host::Silent(callbacks), &request) });
+        let twin = twin.and_then(|twin| twin.inspect_err(|error| no_twin(&name, &callbacks, error)).ok());
+        Instance::with_inner(&name, plan, inner, twin, callbacks)
     }));
     match made {
         Ok(Ok(instance)) => Box::into_raw(Box::new(instance)).cast(),
         Ok(Err(message)) => refuse(&message),
         Err(_) => refuse("internal error while loading the model"),
     }
+}
+
+/// Without a second instance of the model the FMU works as it would with one, but for what it says of its error.
+fn no_twin(name: &str, callbacks: &Callbacks, error: &LoadError) {
+    let name = CString::new(name.replace('\0', "")).unwrap_or_default();
+    callbacks.log(
+        &name,
+        Status::Warning,
+        c"logStatusWarning",
+        format_args!("the model gives no second instance ({error}): fmuBuild.error says nothing"),
+    );
 }
 
 /// # Safety

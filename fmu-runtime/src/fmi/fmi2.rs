@@ -113,6 +113,7 @@ impl Fmu2 {
         let (instantiate, functions) = Functions::resolve(&library, request.kind)?;
         let (mut callbacks, log) = match host {
             Host::Callbacks(callbacks) => (callbacks, None),
+            Host::Silent(callbacks) => (logger::silent(callbacks), None),
             Host::Collect(log) => {
                 let environment = Arc::as_ptr(&log).cast_mut().cast();
                 (logger::collecting(environment), Some(log))
@@ -348,6 +349,19 @@ impl Fmu2 {
         let status = self.get_string(&[reference], &mut value);
         // SAFETY: a usable status promises a string that lives until the next call.
         (status.is_usable() && !value[0].is_null()).then(|| unsafe { CStr::from_ptr(value[0]) }.to_owned())
+    }
+
+    /// A number that follows from the value of a String, without memory of its own; `None` where it cannot be read.
+    pub fn string_digest(&mut self, reference: u32) -> Option<u64> {
+        let mut value = [ptr::null()];
+        let status = self.get_string(&[reference], &mut value);
+        if !status.is_usable() {
+            return None;
+        }
+        let fold = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        // SAFETY: a C string of the FMU, which lives until its next call.
+        let bytes = if value[0].is_null() { &[] } else { unsafe { CStr::from_ptr(value[0]) }.to_bytes() };
+        Some(bytes.iter().fold(0xcbf2_9ce4_8422_2325, fold))
     }
 
     pub fn directional_derivative(

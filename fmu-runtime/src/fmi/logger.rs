@@ -123,6 +123,21 @@ pub(super) fn collecting(environment: *mut c_void) -> Callbacks {
     Callbacks { logger: Some(logger), environment, ..Callbacks::NONE }
 }
 
+/// Callbacks whose logger says nothing: it must be there, some FMUs call it unasked.
+pub(super) fn silent(callbacks: Callbacks) -> Callbacks {
+    unsafe extern "C" fn logger(
+        _: *mut c_void,
+        _: *const c_char,
+        _: i32,
+        _: *const c_char,
+        _: *const c_char,
+    ) {
+    }
+    // SAFETY: the caller cleans up its arguments, which are not looked at.
+    let logger = unsafe { std::mem::transmute::<*const (), Logger>(logger as *const ()) };
+    Callbacks { logger: Some(logger), ..callbacks }
+}
+
 /// # Safety
 /// `environment` points to a live [`Log`]; `message` is null or a C string whose conversions fit the
 /// arguments.

@@ -24,6 +24,8 @@ use std::sync::Arc;
 pub enum Host {
     /// The importer's own callbacks, handed through: its logger formats the FMU's messages itself.
     Callbacks(Callbacks),
+    /// The same, but for the logger: what the FMU says is heard by nobody.
+    Silent(Callbacks),
     /// No importer: messages are collected.
     Collect(Arc<Log>),
 }

@@ -5,16 +5,20 @@
 //! another build means nothing here, and a damaged one must not be executed.
 
 use super::clock::Clock;
+use super::twin::Twin;
 use super::{Call, Instance, Phase};
 use crate::fmi::{Mode, SavedState};
 use crate::integrator::Live;
+use crate::measure::Measure;
 use crate::status::Status;
 use serde::{Deserialize, Serialize};
 use std::ffi::CString;
 
 /// What an `fmi2FMUstate` points to.
 pub struct Saved {
-    pub(super) inner: SavedState,
+    inner: SavedState,
+    /// The twin's, if it was on.
+    twin: Option<SavedState>,
     outer: Outer,
 }
 
@@ -23,6 +27,9 @@ pub struct Saved {
 struct Outer {
     phase: Phase,
     live: Live,
+    /// The twin's, if it was on; and what the two say of the error.
+    twin: Option<Live>,
+    measure: Option<Measure>,
     real: Vec<Option<f64>>,
     integer: Vec<Option<i32>>,
     boolean: Vec<Option<i32>>,
@@ -42,6 +49,9 @@ struct Serialised<'a> {
     /// The inner FMU's mode when its state was saved, and the state.
     mode: Mode,
     inner: &'a [u8],
+    /// The same of the twin's.
+    #[serde(borrow)]
+    twin: Option<(Mode, &'a [u8])>,
 }
 
 impl Instance {
@@ -61,15 +71,15 @@ impl Instance {
             let _ = self.integrator.model.free_fmu_state(&mut inner);
             return Err(self.failed("fmi2GetFMUstate", status));
         }
-        let saved = Saved { inner, outer: self.outer() };
+        let (twin, live) = self.twin.as_mut().and_then(Twin::save).unzip();
+        let saved = Saved { inner, twin, outer: Outer { twin: live, ..self.outer() } };
         let Some(index) = index else {
             self.saved.push(Box::new(saved));
             return Ok(self.saved.last().map_or(0, |saved| address(saved)));
         };
         let mut old = std::mem::replace(&mut *self.saved[index], saved);
-        let status = self.integrator.model.free_fmu_state(&mut old.inner);
-        match status {
-            Status::Error | Status::Fatal => Err(self.failed("fmi2FreeFMUstate", status)),
+        match self.free_state(&mut old) {
+            status @ (Status::Error | Status::Fatal) => Err(self.failed("fmi2FreeFMUstate", status)),
             _ => Ok(address(&self.saved[index])),
         }
     }
@@ -87,6 +97,9 @@ impl Instance {
         if !status.is_usable() {
             return self.failed("fmi2SetFMUstate", status);
         }
+        if let Some(twin) = &mut self.twin {
+            twin.restore(saved.twin.as_ref().zip(saved.outer.twin.as_ref()));
+        }
         let outer = saved.outer.clone();
         self.phase = outer.phase;
         self.start_time = outer.start_time;
@@ -98,6 +111,9 @@ impl Instance {
         self.integer.values = outer.integer;
         self.boolean.values = outer.boolean;
         self.string.values = outer.string;
+        if let (Some(estimate), Some(measure)) = (&mut self.estimate, outer.measure) {
+            estimate.measure = measure;
+        }
         match self.integrator.resume(outer.live) {
             Ok(()) => Status::Ok,
             Err(fault) => self.fault(fault),
@@ -110,7 +126,7 @@ impl Instance {
             Err(status) => return status,
         };
         let mut saved = self.saved.swap_remove(index);
-        let status = self.integrator.model.free_fmu_state(&mut saved.inner);
+        let status = self.free_state(&mut saved);
         if status.is_usable() { status } else { self.failed("fmi2FreeFMUstate", status) }
     }
 
@@ -127,11 +143,14 @@ impl Instance {
             Ok(inner) => inner,
             Err(status) => return Err(self.failed("fmi2SerializeFMUstate", status)),
         };
+        let twin =
+            self.twin.as_mut().zip(saved.twin.as_ref()).and_then(|(twin, state)| twin.serialize(state));
         let serialised = Serialised {
             guid: &self.integrator.plan.model.guid,
             outer: saved.outer.clone(),
             mode: saved.inner.mode(),
             inner: &inner,
+            twin: twin.as_ref().map(|(mode, bytes)| (*mode, bytes.as_slice())),
         };
         let mut bytes = postcard::to_stdvec(&serialised)
             .map_err(|error| self.refuse(format_args!("the state cannot be serialised: {error}")))?;
@@ -153,7 +172,7 @@ impl Instance {
                 "this is not a serialised state, or it is damaged: its checksum is wrong"
             )));
         };
-        let Serialised { guid, outer, mode, inner } = postcard::from_bytes(content)
+        let Serialised { guid, outer, mode, inner, twin } = postcard::from_bytes(content)
             .map_err(|error| self.refuse(format_args!("this is not a serialised state: {error}")))?;
         if guid != self.integrator.plan.model.guid || !self.fits(&outer) {
             return Err(self.refuse(format_args!(
@@ -167,14 +186,25 @@ impl Instance {
             let _ = self.integrator.model.free_fmu_state(&mut saved);
             return Err(self.failed("fmi2DeSerializeFMUstate", status));
         }
-        self.saved.push(Box::new(Saved { inner: saved, outer }));
+        let twin = self.twin.as_mut().zip(twin).and_then(|(own, (mode, bytes))| own.deserialize(mode, bytes));
+        self.saved.push(Box::new(Saved { inner: saved, twin, outer }));
         Ok(self.saved.last().map_or(0, |saved| address(saved)))
+    }
+
+    /// Give a state back to the models that made it.
+    pub(super) fn free_state(&mut self, saved: &mut Saved) -> Status {
+        if let (Some(twin), Some(state)) = (&mut self.twin, &mut saved.twin) {
+            twin.free(state);
+        }
+        self.integrator.model.free_fmu_state(&mut saved.inner)
     }
 
     fn outer(&self) -> Outer {
         Outer {
             phase: self.phase,
             live: self.integrator.live.clone(),
+            twin: None,
+            measure: self.estimate.as_ref().map(|estimate| estimate.measure.clone()),
             real: self.real.values.clone(),
             integer: self.integer.values.clone(),
             boolean: self.boolean.values.clone(),
@@ -191,6 +221,11 @@ impl Instance {
         // A state is never saved after a fatal failure, and would be one.
         outer.phase != Phase::Fatal
             && outer.live.fits(&self.integrator.live)
+            && outer.twin.as_ref().is_none_or(|twin| twin.fits(&self.integrator.live))
+            && match (&outer.measure, &self.estimate) {
+                (Some(measure), Some(estimate)) => measure.fits(&estimate.measure),
+                (measure, estimate) => measure.is_none() && estimate.is_none(),
+            }
             && outer.real.len() == self.real.values.len()
             && outer.integer.len() == self.integer.values.len()
             && outer.boolean.len() == self.boolean.values.len()

@@ -4,6 +4,8 @@
 //! values that did not change are not set again, discrete inputs and tunable parameters take the inner FMU
 //! to Event Mode (the next step brings it back), and our own diagnostics are answered here.
 
+use super::estimate::Estimate;
+use super::twin::Changes;
 use super::{Call, Instance, Phase};
 use crate::access::Access;
 use crate::fmi::Fmu2;
@@ -30,6 +32,12 @@ impl Instance {
                 Quantity::StepTime => Some(it.step_time),
                 Quantity::ErrorEstimate => Some(it.integrator.error_estimate()),
                 Quantity::PlanDefect => Some(it.integrator.live.plan_defect),
+                Quantity::Error => Some(it.estimated(|estimate| estimate.measure.error())),
+                Quantity::ErrorPeak => Some(it.estimated(|estimate| estimate.measure.peak())),
+                Quantity::ErrorButForLateness => {
+                    Some(it.estimated(|estimate| estimate.measure.but_for_lateness()))
+                }
+                Quantity::DiscreteError => Some(it.estimated(|estimate| estimate.measure.differing())),
                 _ => None,
             },
             |inner, references, values| inner.get_real(references, values),
@@ -48,7 +56,8 @@ impl Instance {
                 Quantity::Allocations => clamp(it.allocations),
                 Quantity::Events => clamp(it.integrator.live.events),
                 Quantity::CarriedEvents => clamp(it.integrator.live.carried_events),
-                Quantity::StepsOutsidePlan => clamp(it.integrator.live.outside_plan),
+                Quantity::StepsOutsidePlan => clamp(it.steps_outside_plan()),
+                Quantity::StepsWatchSpoke => clamp(it.integrator.live.outside_plan),
                 Quantity::JacobianRenewals => clamp(it.integrator.live.renewals),
                 _ => None,
             },
@@ -73,7 +82,12 @@ impl Instance {
             references,
             values,
             |it, reference| it.string.find(reference).is_some(),
-            |_, _| None,
+            |it, quantity| match quantity {
+                Quantity::ErrorOutput => {
+                    Some(it.estimate.as_ref().map_or(c"", Estimate::worst_output).as_ptr())
+                }
+                _ => None,
+            },
             |inner, references, values| inner.get_string(references, values),
             "String",
         );
@@ -86,6 +100,20 @@ impl Instance {
             }
         }
         status
+    }
+
+    /// Steps beyond the tolerance. Without a twin the watch has a say.
+    fn steps_outside_plan(&self) -> u64 {
+        let beyond = self.estimate.as_ref().map_or(0, |estimate| estimate.measure.beyond());
+        match self.twin {
+            Some(_) => beyond,
+            None => beyond.max(self.integrator.live.outside_plan),
+        }
+    }
+
+    /// A number of the estimate; nothing is known without one.
+    fn estimated(&self, number: impl Fn(&Estimate) -> f64) -> f64 {
+        self.estimate.as_ref().map_or(0.0, number)
     }
 
     /// A String of the inner FMU, for callers in Rust.
@@ -222,7 +250,7 @@ impl Instance {
             }
         }
         self.batch.references.clear();
-        let (mut continuous, mut event, mut tunable) = (false, false, false);
+        let mut changes = Changes::default();
         for (&reference, value) in references.iter().zip(values) {
             let Some(index) = access(self).find(reference) else { continue };
             let held = access(self);
@@ -232,9 +260,9 @@ impl Instance {
             // Known again once the model has taken it: a refused value must not count as set.
             held.values[index] = None;
             match held.role(index) {
-                Role::ContinuousInput => continuous = true,
-                Role::Tunable => (event, tunable) = (true, true),
-                _ => event = true,
+                Role::ContinuousInput => changes.continuous = true,
+                Role::Tunable => (changes.event, changes.tunable) = (true, true),
+                _ => changes.event = true,
             }
             self.batch.references.push(reference);
             push(self, value);
@@ -242,7 +270,7 @@ impl Instance {
         if self.batch.references.is_empty() {
             return Status::Ok;
         }
-        if running && event && !self.integrator.is_in_event_mode() {
+        if running && changes.event && !self.integrator.is_in_event_mode() {
             let status = self.integrator.model.enter_event_mode();
             if !status.is_usable() {
                 return self.failed("fmi2EnterEventMode", status);
@@ -252,7 +280,10 @@ impl Instance {
         let status = send(&mut self.integrator.model, &self.batch);
         if running {
             // Even where it was refused: a part of it may have been taken.
-            self.integrator.note_values(continuous, tunable);
+            self.integrator.note_values(changes.continuous, changes.tunable);
+        }
+        if let Some(twin) = &mut self.twin {
+            twin.set(running, changes, status.is_usable(), |model| send(model, &self.batch));
         }
         if !status.is_usable() {
             return self.failed("fmi2Set", status);
@@ -307,6 +338,9 @@ impl Instance {
         }
         for (&reference, &slope) in references.iter().zip(slopes) {
             self.integrator.set_slope(reference, slope);
+            if let Some(twin) = &mut self.twin {
+                twin.integrator.set_slope(reference, slope);
+            }
         }
         Status::Ok
     }

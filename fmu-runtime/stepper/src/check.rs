@@ -3,7 +3,9 @@
 //! What is checked is what `plan.rs` promises. One thing is left to [`Factors::new`](crate::lu::Factors::new):
 //! whether the fill is complete, which costs as much as the elimination itself.
 
-use crate::plan::{Colour, Elimination, Jacobian, Plan, Policy, Role, States, Table, VERSION, Watch};
+use crate::plan::{
+    Accuracy, Colour, Elimination, ErrorSource, Jacobian, Plan, Policy, Role, States, Table, VERSION, Watch,
+};
 
 impl Plan {
     /// What is wrong with the plan, and where. Time and memory grow with the plan's size only.
@@ -59,6 +61,9 @@ impl Plan {
         for (name, content) in tables {
             table(name, content)?;
         }
+        if let Some(estimate) = &self.accuracy {
+            accuracy(estimate, self)?;
+        }
         for (i, diagnostic) in self.diagnostics.iter().enumerate() {
             let same = |other: &&crate::plan::Diagnostic| other.quantity == diagnostic.quantity;
             need(self.diagnostics[..i].iter().find(same).is_none(), || {
@@ -67,6 +72,47 @@ impl Plan {
         }
         Ok(())
     }
+}
+
+fn accuracy(accuracy: &Accuracy, plan: &Plan) -> Result<(), String> {
+    let Accuracy { tolerance, claimed, share, bound, outputs, names, lows, highs, sizes, ranges, .. } =
+        accuracy;
+    let positive = |value: f64| value.is_finite() && value > 0.0;
+    need(positive(*tolerance) && positive(*share) && bound >= share && claimed.is_finite(), || {
+        format!(
+            "accuracy: with a tolerance of {tolerance}, a share of {share}, a bound of {bound} and a claim of {claimed} nothing \
+             can be measured"
+        )
+    })?;
+    let quantities = if outputs.is_empty() { plan.states.names.len() } else { outputs.len() };
+    let counts = [names.len(), lows.len(), highs.len(), sizes.len(), ranges.len()];
+    need(counts == [quantities; 5], || {
+        format!("accuracy has {counts:?} names, lows, highs, sizes and ranges for {quantities} quantities")
+    })?;
+    need(
+        lows.iter().zip(highs).all(|(low, high)| low <= high && low.is_finite() && high.is_finite()),
+        || "accuracy.lows and .highs do not ascend".into(),
+    )?;
+    need(ranges.iter().chain(sizes).all(|range| range.is_finite() && *range >= 0.0), || {
+        "accuracy.ranges or .sizes has one that is no length".into()
+    })?;
+    let known = |references: &[u32], table: &Table| {
+        references.iter().all(|reference| table.references.binary_search(reference).is_ok())
+    };
+    let variables = &plan.variables;
+    need(
+        known(outputs, &variables.real)
+            && known(&accuracy.integers, &variables.integer)
+            && known(&accuracy.booleans, &variables.boolean)
+            && known(&accuracy.strings, &variables.string),
+        || "accuracy names a value reference that the model does not have".into(),
+    )?;
+    need(accuracy.source != ErrorSource::Carried || outputs.is_empty(), || {
+        "accuracy.outputs are compared, but the error that is carried is the states'".into()
+    })?;
+    need(accuracy.source != ErrorSource::Twin || plan.step.substeps.is_multiple_of(2), || {
+        format!("step.substeps = {} cannot be halved for the twin", plan.step.substeps)
+    })
 }
 
 /// Counts that memory or the length of a step grow with: larger than any build makes them, they can only be damage.
@@ -379,6 +425,7 @@ mod tests {
                 max_iterations: 5,
                 may_be_nan: false,
             },
+            accuracy: None,
             diagnostics: vec![Diagnostic { quantity: Quantity::StepTime, reference: 7 }],
         }
     }

@@ -15,7 +15,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The format's version. A runtime refuses any other.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -31,7 +31,23 @@ pub struct Plan {
     /// `None`: nobody looks at what a step misses because of its matrix.
     pub watch: Option<Watch>,
     pub events: Events,
+    /// `None`: the FMU tells nothing of its error, as without continuous states.
+    pub accuracy: Option<Accuracy>,
     pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Plan {
+    /// A twin tells the error at run time.
+    pub fn has_twin(&self) -> bool {
+        self.accuracy.as_ref().is_some_and(|accuracy| accuracy.source == ErrorSource::Twin)
+    }
+}
+
+impl Plan {
+    /// The steps' own estimates tell it.
+    pub fn carries_error(&self) -> bool {
+        self.accuracy.as_ref().is_some_and(|accuracy| accuracy.source == ErrorSource::Carried)
+    }
 }
 
 /// The FMU around (what the importer sees) and the FMU inside (what is executed).
@@ -81,6 +97,45 @@ pub struct Watch {
     pub outside: f64,
     /// Defects are summed since A was taken. Not where entries were dropped: what explicit rows leave in each step is the method's own error.
     pub sums: bool,
+}
+
+/// How the FMU tells its own error while it runs, in the certificate's measure: the root mean square of a quantity's
+/// deviation over its range.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Accuracy {
+    pub source: ErrorSource,
+    /// The largest error that was asked for.
+    pub tolerance: f64,
+    /// The largest error over the verified runs.
+    pub claimed: f64,
+    /// The part of a deviation that is told as the error; and what it may be at most. Both as the verified runs have it.
+    pub share: f64,
+    pub bound: f64,
+    /// Value references of the Reals that are compared, the outputs; empty: the states are.
+    pub outputs: Vec<u32>,
+    /// Names of the quantities that are compared, and between what each moved in the given runs: its range, widened by what is seen.
+    pub names: Vec<String>,
+    pub lows: Vec<f64>,
+    pub highs: Vec<f64>,
+    /// How large it is, the terms included whose difference it may be: what moves by a billionth of that stands still.
+    pub sizes: Vec<f64>,
+    /// How far it reached in any verified run: what it is measured by at the beginning, until it has moved.
+    pub ranges: Vec<f64>,
+    /// Value references of the outputs of other types.
+    pub integers: Vec<u32>,
+    pub booleans: Vec<u32>,
+    pub strings: Vec<u32>,
+}
+
+/// What the FMU's trajectory is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ErrorSource {
+    /// A second integration over a second instance of the model, with internal steps twice as long: `substeps` is even.
+    Twin,
+    /// What the steps' own error estimates add up to, carried on by their matrices: no evaluation, and an indicator that is
+    /// calibrated on the verified runs. The states are compared.
+    Carried,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -294,8 +349,20 @@ pub enum Quantity {
     ErrorEstimate,
     /// Real: what the last internal step missed because of its matrix, relative to the states' sizes: the watch's value.
     PlanDefect,
-    /// Integer: internal steps in which the watch spoke and could not be satisfied: what was studied does not cover them.
+    /// Real: the estimated error so far, of the worst output; its largest value at a point; and what is left of it if each value may come
+    /// a communication point early or late.
+    Error,
+    ErrorPeak,
+    ErrorButForLateness,
+    /// String: the output that it is the error of.
+    ErrorOutput,
+    /// Real: the share of the communication points at which a discrete output and its twin's differ, of the worst one.
+    DiscreteError,
+    /// Integer: communication steps at whose end the estimated error was beyond the tolerance, or could not be told any more. Without an
+    /// estimate, those in which the watch spoke in vain.
     StepsOutsidePlan,
+    /// Integer: internal steps in which the watch spoke and could not be satisfied.
+    StepsWatchSpoke,
     /// Integer: internal steps that were done again with a Jacobian renewed there, because the watch spoke.
     JacobianRenewals,
 }

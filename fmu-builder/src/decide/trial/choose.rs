@@ -1,6 +1,7 @@
 //! The choice among the plans that were tried: what is accurate enough, and of that the cheapest.
 
-use super::{Judge, Outcome, PATIENCE, SHARE, Trial, Tried, policy_name};
+use super::twin::{Twinned, doubts};
+use super::{Judge, Outcome, PATIENCE, SHARE, Trial, Tried, load, policy_name};
 use crate::decide::candidates::advice;
 use crate::decide::error::largest;
 use crate::decide::{Certificate, Cost, Decision, Explored, Problem, Times};
@@ -81,13 +82,49 @@ impl Judge<'_> {
         let Some(best) = best else { return Err(self.nothing()) };
         let mut trials: Vec<Trial> = self.tried.iter().map(trial).collect();
         trials[best].chosen = true;
-        let Tried { candidate, plan, cost, worst_step, verdict, outcome, .. } = self.tried.swap_remove(best);
+        let chosen = self.tried.swap_remove(best);
+        match self.twin(&chosen) {
+            Ok(Twinned { problem, tried }) => {
+                trials[best].chosen = false;
+                trials.push(Trial {
+                    label: format!("{}, with twin", tried.candidate.label),
+                    chosen: true,
+                    ..trial(&tried)
+                });
+                self.finish(&problem, tried, trials)
+            }
+            Err(why) => {
+                self.warnings.extend(why.map(|why| {
+                    format!("there is no twin to tell the error at run time: {why}. fmuBuild.error is calibrated on the verified runs instead, and rougher")
+                }));
+                let chosen = self.carried(&chosen).unwrap_or(chosen);
+                let problem = self.problem;
+                self.finish(problem, chosen, trials)
+            }
+        }
+    }
+
+    /// All that is known of the plan that ships. `problem`: with its step.
+    fn finish(mut self, problem: &Problem, one: Tried, trials: Vec<Trial>) -> Result<Decision, Error> {
+        let Tried { candidate, plan, cost, worst_step, verdict, outcome, .. } = one;
         let Some(outcome) = outcome else { return Err(self.nothing()) };
         let order = plan.step.method.tableau().order;
-        self.warnings.splice(0..0, advice(self.problem, order));
+        self.warnings.splice(0..0, advice(problem, order));
         if let Some(error) = outcome.error.filter(|&error| error > self.options.tolerance) {
             let late = largest(&outcome.errors_but_for_lateness).is_some_and(|rest| rest < 0.5 * error);
-            let message = missed(self.problem, self.options, &plan, error, late);
+            let message = missed(problem, self.options, &plan, error, late);
+            if self.options.strict {
+                return Err(Error::Request(message));
+            }
+            self.warnings.insert(0, message);
+        }
+        if let Some(most) = self.options.peak_tolerance.filter(|&most| outcome.peak() > most) {
+            let message = format!(
+                "the largest deviation at a point is {:.2} % of the range, more than the {:.2} % of --peak-tolerance; a shorter --step \
+                 or more --substeps help",
+                100.0 * outcome.peak(),
+                100.0 * most
+            );
             if self.options.strict {
                 return Err(Error::Request(message));
             }
@@ -111,9 +148,9 @@ impl Judge<'_> {
                 senseless.join("; ")
             ));
         }
-        let step = self.problem.discretisation;
+        let step = problem.discretisation;
         let whole = f64::from(step.substeps) * step.h;
-        let load = self.load(&cost);
+        let load = load(problem, &cost);
         let time_warnings = self.time_warnings(load * whole, load);
         if let (true, true, Some(message)) = (self.options.strict, load > 1.0, time_warnings.first()) {
             return Err(Error::Request(message.clone()));
@@ -131,7 +168,8 @@ impl Judge<'_> {
             );
         }
         self.warnings.extend(candidate.warning.clone());
-        let (certificate, spectra) = Certificate::new(self.problem, &candidate, &plan, &verdict);
+        self.warnings.extend(doubts(&outcome.told, self.options.tolerance));
+        let (certificate, spectra) = Certificate::new(problem, &candidate, &plan, &verdict);
         let explored = self.runs.iter().zip(&self.fresh).zip(&self.counts).filter(|((run, _), _)| !run.given);
         let counted = explored.clone().filter_map(|((_, fresh), counts)| fresh.filter(|_| *counts));
         let fresh_error = counted.max_by(f64::total_cmp);
@@ -147,11 +185,13 @@ impl Judge<'_> {
             errors_but_for_lateness: outcome.errors_but_for_lateness,
             switching: outcome.switching,
             explored_switching: outcome.explored_switching,
+            peaks: outcome.peaks,
             reference_error: None,
             explored,
+            told: outcome.told,
             ranges: Vec::new(),
             verdict,
-            samples: self.problem.samples.len(),
+            samples: problem.samples.len(),
             cost,
             worst_step,
             certificate,

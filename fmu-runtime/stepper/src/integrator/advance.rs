@@ -29,20 +29,31 @@ impl<M: Model> Integrator<M> {
 
     /// How a communication step of length `length` will be cut.
     pub fn divide(&self, length: f64) -> Division {
-        let h = self.plan.step.h;
-        let m = self.plan.step.substeps as f64;
+        self.cut(length, 1)
+    }
+
+    /// The same where a second integration takes one step for each two of this one: both divisions.
+    pub fn divide_in_pairs(&self, length: f64) -> (Division, Division) {
+        let coarse = self.cut(length, 2);
+        (Division { steps: 2 * coarse.steps, h: 0.5 * coarse.h, ..coarse }, coarse)
+    }
+
+    /// Into parts of at most `times` internal steps.
+    fn cut(&self, length: f64, times: u32) -> Division {
+        let (h, factored) = (f64::from(times) * self.plan.step.h, f64::from(times) * self.live.factored_for);
+        let m = self.plan.step.substeps / times;
         // Hosts subtract points: late in a run a step is known to a few ulps of the time only.
         let noise = NOISE * h + 4.0 * f64::EPSILON * self.live.time.abs();
         let near = |steps: f64| (length - steps * h).abs() <= noise;
-        if near(m) {
-            return Division { steps: self.plan.step.substeps as u64, h, irregular: false };
+        if near(f64::from(m)) {
+            return Division { steps: u64::from(m), h, irregular: false };
         }
         let steps = ((length - noise) / h).ceil().max(1.0);
         if near(steps) {
             Division { steps: steps as u64, h, irregular: false }
         } else {
             // A host's equal steps differ by rounding: the same length keeps its factors. The parts still make up the step.
-            let (h, factored) = (length / steps, self.live.factored_for);
+            let h = length / steps;
             let h = if steps * (h - factored).abs() <= NOISE * h { factored } else { h };
             Division { steps: steps as u64, h, irregular: true }
         }

@@ -29,6 +29,11 @@ impl<M: Model> Integrator<M> {
         self.live.extrapolation.set(reference, slope);
     }
 
+    /// The host has given slopes for the next communication step.
+    pub fn has_slopes(&self) -> bool {
+        !self.live.extrapolation.is_empty()
+    }
+
     /// Inputs with a slope start from the values that the host set last, which `known` tells; where the model refused
     /// one, from what it holds.
     pub fn begin_slopes(&mut self, known: impl Fn(u32) -> Option<f64>) -> Result<(), Fault> {

@@ -56,6 +56,8 @@ pub struct Live {
     pub carried_events: u64,
     /// What steps have missed since A was taken: the sum of the watch's e.
     pub(crate) drift: Vec<f64>,
+    /// The error carried on from step to step, where the plan asks for it; otherwise empty.
+    pub carried: Vec<f64>,
     /// The watch's last value, and in how many steps it spoke and the step was mended, or could not be.
     pub plan_defect: f64,
     pub renewals: u64,
@@ -88,6 +90,7 @@ impl Live {
             d_before: vector(),
             derivatives: vector(),
             drift: vector(),
+            carried: vec![0.0; if plan.carries_error() { n } else { 0 }],
             last_stage: LastStage::new(if plan.model.time_invariant { 0 } else { n }),
             z: vec![0.0; plan.events.indicators as usize],
             jacobian: vec![0.0; solvers.iter().map(|solver| solver.entries).max().unwrap_or(0)],
@@ -132,6 +135,7 @@ impl Live {
                 &live.d_before,
                 &live.derivatives,
                 &live.drift,
+                &live.carried,
                 &live.z,
                 &live.jacobian,
                 &live.scales,

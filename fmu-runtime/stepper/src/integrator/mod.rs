@@ -8,6 +8,7 @@
 //! | `solver` | the matrix A of a step: its entries and its factors |
 //! | `amplification` | whether the plan's matrix holds with the importer's parameters |
 //! | `watch` | what a step misses because of its matrix A, and the step done again |
+//! | `carried` | the error carried on from step to step, for FMUs without a twin |
 //! | `event` | state, time and step events, located by stepping again |
 //! | `host` | what the host does between steps: values, slopes of inputs, Event Mode |
 //! | `time_slope` | what time alone changes in f, for the watch |
@@ -21,6 +22,7 @@
 
 mod advance;
 mod amplification;
+mod carried;
 mod event;
 mod host;
 mod live;

@@ -336,6 +336,7 @@ impl<M: Model> Integrator<M> {
         work.placed = true;
         work.evaluated_here = work.end_known;
         live.time = time;
+        self.carry_error();
         self.return_solver();
     }
 }
@@ -373,7 +374,7 @@ fn opposition(tableau: &Tableau, k: &[Vec<f64>], inverse_sizes: &[f64], limit: f
 }
 
 /// Σ w k, over the stages that have a share.
-fn weighted_sum(sum: &mut [f64], weight: impl Fn(usize) -> f64, k: &[Vec<f64>]) {
+pub(super) fn weighted_sum(sum: &mut [f64], weight: impl Fn(usize) -> f64, k: &[Vec<f64>]) {
     let mut first = true;
     for (stage, k) in k.iter().enumerate() {
         let weight = weight(stage);

@@ -84,6 +84,7 @@ fn plan(n: usize, method: Method, h: f64, policy: Policy) -> Plan {
             max_iterations: 20,
             may_be_nan: false,
         },
+        accuracy: None,
         diagnostics: vec![],
     }
 }

@@ -1,0 +1,258 @@
+//! The twin of the plan that was chosen: the same with a second integration at twice the internal step, by which the FMU tells its own error.
+//!
+//! With an even number of internal steps the twin takes half of them; with an odd one the FMU takes twice as many and the twin those of the
+//! plan. Either way the finer solution is the FMU's. The twin needs a second instance of the model: some models may be
+//! instantiated only once, some do not say so and disturb each other. So the run with the twin is compared with the run without, bit for
+//! bit; where they differ the plan ships without.
+
+use super::{Judge, Outcome, SHARE as ROOM, Tried, within};
+use crate::assemble::Discretisation;
+use crate::decide::draft::{Draft, Shares};
+use crate::decide::{Problem, ReferenceRun, Told, telling};
+use crate::experiment::Value;
+use crate::options::{Budget, TwinMode};
+use fmu_runtime::plan::{Accuracy, ErrorSource, Plan};
+
+/// The part of the twins' difference that is told as the FMU's error, by the method's order, where no run has an error to compare with. Smooth
+/// runs have 1/(2^p - 1): 1, 1/3, 1/7; where events come late, or A is old, the order drops and up to 1.4 was seen. In between,
+/// so that neither is off by more than three.
+const SHARES: [f64; 3] = [1.0, 0.6, 0.4];
+/// Otherwise this many times the largest part on a verified run, within these limits: the bench does what was not tried.
+const ABOVE_SEEN: f64 = 1.7;
+const SHARE: [f64; 2] = [0.35, 1.0];
+/// What the error may be at most, in parts of the difference: likewise.
+const BOUND_ABOVE_SEEN: f64 = 3.0;
+const BOUND: [f64; 2] = [1.0, 1.4];
+/// Smaller errors, in parts of the tolerance, tell nothing of the parts: the accurate solution has such itself.
+const LEAST_ERROR: f64 = 0.01;
+/// A quantity that moves by less than this part of its size stands still.
+const STILL: f64 = 1e-9;
+/// The estimate should be within these times the error.
+const TRUSTED: [f64; 2] = [0.3, 3.0];
+
+/// The plan with its twin.
+pub(super) struct Twinned<'a> {
+    pub problem: Problem<'a>,
+    pub tried: Tried,
+}
+
+impl<'a> Judge<'a> {
+    /// The chosen plan with its twin, or why there is none. Nothing is said where nobody would expect one.
+    pub(super) fn twin(&self, one: &Tried) -> Result<Twinned<'a>, Option<String>> {
+        let (mode, interface) = (self.options.twin, self.problem.interface);
+        let step = self.problem.discretisation;
+        if mode == TwinMode::Off || self.problem.n == 0 {
+            return Err(None);
+        }
+        let asked_odd = self.options.substeps.is_some() && !step.substeps.is_multiple_of(2);
+        if mode == TwinMode::Auto && asked_odd {
+            return Err(None); // an odd number was asked for, and is taken
+        }
+        if interface.instantiate_only_once {
+            return Err(Some("the model may be instantiated only once in a process".into()));
+        }
+        let halved = Discretisation { h: 0.5 * step.h, substeps: 2 * step.substeps, ..step };
+        let finer = if step.substeps.is_multiple_of(2) { vec![step, halved] } else { vec![halved] };
+        let mut why = None;
+        for discretisation in finer {
+            match self.twin_with(one, discretisation) {
+                Ok(twinned) => return Ok(twinned),
+                Err(reason) => why = Some(why.unwrap_or(reason)),
+            }
+        }
+        Err(why)
+    }
+
+    fn twin_with(&self, one: &Tried, discretisation: Discretisation) -> Result<Twinned<'a>, String> {
+        let problem =
+            Problem::new(self.problem.interface, discretisation, self.problem.studied, self.options);
+        let draft = Draft::new(&problem, &one.candidate.mask);
+        let (method, policy) = (one.plan.step.method, one.plan.jacobian.policy);
+        let alone = draft.plan(&problem, method, policy, one.plan.watch, one.plan.fallback.clone());
+        let mut plan = Plan { accuracy: Some(self.accuracy(&alone)), ..alone.clone() };
+        let cost = draft.cost(&plan, Shares::default());
+        let fits = within(self.options.budget.unwrap_or(Budget::Share(ROOM)), &problem, &cost);
+        if !fits && self.options.twin == TwinMode::Auto {
+            return Err("the budget leaves no room for it".into());
+        }
+        let verdict = super::judge_at(&problem, &one.candidate, &plan, &[2.0]);
+        if one.verdict.is_stable() && !verdict.is_stable() {
+            return Err("the plan is not stable at both of their steps".into());
+        }
+        let worst_step = draft.worst_step(&plan);
+        let candidate = one.candidate.clone();
+        let mut tried = Tried {
+            candidate,
+            plan,
+            cost,
+            worst_step,
+            fits,
+            verdict,
+            outcome: None,
+            failed: None,
+            in_need_of_time: one.in_need_of_time,
+        };
+        let (mut outcome, shares) = self.run(&tried).map_err(|why| format!("with it {why}"))?;
+        if outcome.simulated.without_twin {
+            return Err("the model’s second instance does not get through the run".into());
+        }
+        self.is_undisturbed(&alone, &outcome)?;
+        plan = tried.plan;
+        if let Some(accuracy) = &mut plan.accuracy {
+            accuracy.claimed = outcome.worst();
+            calibrate(accuracy, &mut outcome);
+        }
+        tried = Tried { cost: draft.cost(&plan, shares), plan, ..tried };
+        tried.outcome = Some(outcome);
+        Ok(Twinned { problem, tried })
+    }
+
+    /// The chosen plan with the error that its steps' own estimates add up to: where there is no twin. Nothing where that was not wanted, or
+    /// its runs do not end as they did.
+    pub(super) fn carried(&self, one: &Tried) -> Option<Tried> {
+        let problem = self.problem;
+        if self.options.twin == TwinMode::Off || problem.n == 0 {
+            return None;
+        }
+        let ranges = problem.ranges.iter().zip(&problem.sizes);
+        let ranges = ranges.map(|(&range, &size)| if range > STILL * size { range } else { size });
+        let accuracy = Accuracy {
+            source: ErrorSource::Carried,
+            share: 1.0,
+            bound: 1.0,
+            outputs: Vec::new(),
+            names: problem.names().to_vec(),
+            // Nothing is known of the states but how far they move.
+            lows: vec![0.0; problem.n],
+            highs: vec![0.0; problem.n],
+            sizes: vec![0.0; problem.n],
+            ranges: ranges.collect(),
+            integers: Vec::new(),
+            booleans: Vec::new(),
+            strings: Vec::new(),
+            ..self.accuracy(&one.plan)
+        };
+        let mut tried = Tried {
+            candidate: one.candidate.clone(),
+            plan: Plan { accuracy: Some(accuracy), ..one.plan.clone() },
+            verdict: one.verdict.clone(),
+            failed: one.failed.clone(),
+            outcome: None,
+            ..*one
+        };
+        let (mut outcome, shares) = self.run(&tried).ok()?;
+        if let Some(accuracy) = &mut tried.plan.accuracy {
+            accuracy.claimed = outcome.worst();
+            calibrate_carried(accuracy, &mut outcome);
+        }
+        let draft = Draft::new(problem, &tried.candidate.mask);
+        (tried.cost, tried.worst_step) = (draft.cost(&tried.plan, shares), draft.worst_step(&tried.plan));
+        tried.outcome = Some(outcome);
+        Some(tried)
+    }
+
+    /// The first run without the twin is the same to the last bit.
+    fn is_undisturbed(&self, alone: &Plan, outcome: &Outcome) -> Result<(), String> {
+        let run: Vec<&ReferenceRun> = self.runs.iter().filter(|run| run.given).take(1).collect();
+        let answer = self.simulate("trying: without the twin", alone, &run).pop();
+        let simulated = answer.ok_or("there is no run to try it on")??;
+        let bits = |rows: &[Vec<f64>]| -> Vec<u64> { rows.iter().flatten().map(|y| y.to_bits()).collect() };
+        let same = bits(&simulated.trajectory) == bits(&outcome.simulated.trajectory)
+            && simulated.discrete == outcome.simulated.discrete;
+        same.then_some(()).ok_or("two instances of the model disturb each other".into())
+    }
+
+    /// What is compared at run time: the quantities of the certificate.
+    fn accuracy(&self, plan: &Plan) -> Accuracy {
+        let interface = self.problem.interface;
+        let of_kind = |wanted: fn(&Value) -> bool| -> Vec<u32> {
+            let outputs = interface.discrete_outputs.iter().filter(|(_, value)| wanted(value));
+            outputs.map(|(reference, _)| *reference).collect()
+        };
+        let quantities = self.runs.first().and_then(|run| run.trajectory.first()).map_or(0, Vec::len);
+        let order = plan.step.method.tableau().order.clamp(1, 3) as usize;
+        Accuracy {
+            source: ErrorSource::Twin,
+            tolerance: self.options.tolerance,
+            claimed: 0.0,
+            share: SHARES[order - 1],
+            bound: BOUND[1],
+            outputs: interface.outputs.clone(),
+            names: (0..quantities).map(|i| interface.quantity(i).to_string()).collect(),
+            lows: (0..quantities).map(|i| self.hull(i).0).collect(),
+            highs: (0..quantities).map(|i| self.hull(i).1).collect(),
+            sizes: self.sizes(quantities),
+            ranges: (0..quantities).map(|i| self.reach(i)).collect(),
+            integers: of_kind(|value| matches!(value, Value::Integer(_))),
+            booleans: of_kind(|value| matches!(value, Value::Boolean(_))),
+            strings: of_kind(|value| matches!(value, Value::Text(_))),
+        }
+    }
+
+    /// Between what a quantity moves in the given runs.
+    fn hull(&self, quantity: usize) -> (f64, f64) {
+        let runs = self.runs.iter().filter(|run| run.given);
+        let values = runs.flat_map(|run| &run.trajectory).map(|point| point[quantity]);
+        let (low, high) =
+            (values.clone().fold(f64::INFINITY, f64::min), values.fold(f64::NEG_INFINITY, f64::max));
+        if low.is_finite() && high.is_finite() { (low, high) } else { (0.0, 0.0) }
+    }
+
+    /// How large each quantity is in the given runs.
+    fn sizes(&self, quantities: usize) -> Vec<f64> {
+        let mut sizes = vec![0.0; quantities];
+        for run in self.runs.iter().filter(|run| run.given) {
+            let found = run.ranges();
+            let found = found.sizes().map(|size| if size.is_finite() { size } else { 0.0 });
+            sizes.iter_mut().zip(found).for_each(|(size, found)| *size = f64::max(*size, found));
+        }
+        sizes
+    }
+
+    /// How far a quantity reaches in any run.
+    fn reach(&self, quantity: usize) -> f64 {
+        let ranges = self.runs.iter().filter_map(|run| run.ranges().moving().nth(quantity).flatten());
+        ranges.filter(|range| range.is_finite()).fold(0.0, f64::max)
+    }
+}
+
+/// What part of the difference the error is, by the runs whose error is known. What was estimated on them follows.
+fn calibrate(accuracy: &mut Accuracy, outcome: &mut Outcome) {
+    let telling = outcome.told.iter().filter(|one| one.error > LEAST_ERROR * accuracy.tolerance);
+    let parts = telling.map(|one| accuracy.share * one.error / one.estimate).filter(|part| part.is_finite());
+    let Some(largest) = parts.max_by(f64::total_cmp) else { return };
+    let share = (ABOVE_SEEN * largest).clamp(SHARE[0], SHARE[1]);
+    let times = share / accuracy.share;
+    outcome.told.iter_mut().for_each(|one| one.estimate *= times);
+    outcome.simulated.estimates.iter_mut().for_each(|estimate| *estimate *= times);
+    (accuracy.share, accuracy.bound) = (share, (BOUND_ABOVE_SEEN * largest).clamp(BOUND[0], BOUND[1]));
+}
+
+/// The largest error over what was carried, with room above it. Where no run has an error worth the name, what was carried there is nothing either.
+fn calibrate_carried(accuracy: &mut Accuracy, outcome: &mut Outcome) {
+    let most = outcome.told.iter().map(|one| one.estimate).fold(0.0, f64::max);
+    let telling = outcome.told.iter().filter(|one| one.error > LEAST_ERROR * accuracy.tolerance);
+    let parts = telling.map(|one| one.error / one.estimate).filter(|part| part.is_finite() && *part > 0.0);
+    let part = match parts.max_by(f64::total_cmp) {
+        Some(part) => ABOVE_SEEN * part,
+        None if most > 0.0 => LEAST_ERROR * accuracy.tolerance / most,
+        None => 1.0,
+    };
+    let share = part.clamp(1e-9, 1e9);
+    outcome.told.iter_mut().for_each(|one| one.estimate *= share);
+    outcome.simulated.estimates.iter_mut().for_each(|estimate| *estimate *= share);
+    (accuracy.share, accuracy.bound) = (share, BOUND[1] * share);
+}
+
+/// A warning where the estimate is far from the error, on a run where there is something to tell.
+pub(super) fn doubts(told: &[Told], tolerance: f64) -> Option<String> {
+    let off = |one: &&Told| one.ratio().is_some_and(|ratio| !(TRUSTED[0]..=TRUSTED[1]).contains(&ratio));
+    let distance = |one: &&Told| one.ratio().map_or(0.0, |ratio| ratio.ln().abs());
+    let worst = telling(told, tolerance).filter(off).max_by(|a, b| distance(a).total_cmp(&distance(b)))?;
+    Some(format!(
+        "fmuBuild.error says {:.3} % where the error is {:.3} % ({}): do not rely on it there",
+        100.0 * worst.estimate,
+        100.0 * worst.error,
+        worst.run
+    ))
+}
