@@ -201,7 +201,7 @@ impl Instance {
 
     fn fault(&mut self, fault: Fault) -> Status {
         let status = messages::status(fault);
-        self.log(status, format_args!("{}", messages::explain_fault(fault, &self.integrator.plan)));
+        self.log(status, format_args!("{}", messages::explain_fault(fault, self.integrator.plan())));
         self.phase = match fault {
             Fault::Terminated { .. } => Phase::StepFailed,
             _ if status == Status::Fatal => Phase::Fatal,
@@ -217,7 +217,7 @@ impl Instance {
         }
         self.filter = Filter::new(on, categories);
         // The inner FMU is told of its own categories only: it may refuse others.
-        let known = &self.integrator.plan.model.log_categories;
+        let known = &self.integrator.plan().model.log_categories;
         let own: Vec<&CStr> = categories
             .iter()
             .copied()
@@ -310,10 +310,10 @@ impl Instance {
     /// finds code and data at hand. Only where the model can be put back to the last bit: some answer with values of
     /// their last evaluation, whatever time and states were set since.
     fn rehearse(&mut self) {
-        if !self.integrator.plan.model.can_get_and_set_state {
+        if !self.integrator.plan().model.can_get_and_set_state {
             return;
         }
-        let step = &self.integrator.plan.step;
+        let step = &self.integrator.plan().step;
         let length = step.h * f64::from(step.substeps);
         let (division, coarse) = self.divide(length);
         let values = self.real.values.clone();
@@ -393,7 +393,7 @@ impl Instance {
         if !(length > 0.0 && length < f64::INFINITY) {
             return self.refuse(format_args!("the communication step is {length}; it must be positive"));
         }
-        let h = self.integrator.plan.step.h;
+        let h = self.integrator.plan().step.h;
         let here = self.integrator.live.time;
         let verdict = self.clock.judge(time, here, h);
         if verdict == Verdict::Refuse {
@@ -433,7 +433,7 @@ impl Instance {
         }
         if division.irregular && !self.warned_about_step {
             self.warned_about_step = true;
-            let built_for = h * self.integrator.plan.step.substeps as f64;
+            let built_for = h * self.integrator.plan().step.substeps as f64;
             self.log(
                 Status::Warning,
                 format_args!(
@@ -474,7 +474,7 @@ impl Instance {
 
     /// The plan asks for a twin, whether there is one or not: the FMU's own steps do not depend on it.
     fn has_twin_plan(&self) -> bool {
-        self.integrator.plan.has_twin()
+        self.integrator.plan().has_twin()
     }
 
     /// Compare the two where they stand. Where there is nothing to compare with, the error is not known.
@@ -492,7 +492,7 @@ impl Instance {
         let Some(beyond) = beyond else { return };
         let Beyond { error, peak, output, late } = beyond;
         let (time, tolerance) = (self.integrator.live.time, estimate.accuracy.tolerance);
-        let accuracy = self.integrator.plan.accuracy.as_ref();
+        let accuracy = self.integrator.plan().accuracy.as_ref();
         let name = accuracy.and_then(|it| it.names.get(output)).map_or("an output", String::as_str);
         self.log(
             Status::Warning,
@@ -517,7 +517,7 @@ impl Instance {
             }
             self.log(
                 Status::Warning,
-                format_args!("{}", messages::explain_remark(remark, &self.integrator.plan)),
+                format_args!("{}", messages::explain_remark(remark, self.integrator.plan())),
             );
         }
         if let Some(loss) = self.twin.as_mut().and_then(Twin::news) {

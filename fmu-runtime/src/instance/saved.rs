@@ -60,7 +60,7 @@ impl Instance {
         if let Some(status) = self.illegal(Call::FmuState) {
             return Err(status);
         }
-        if !self.integrator.plan.model.can_get_and_set_state {
+        if !self.integrator.plan().model.can_get_and_set_state {
             return Err(self.refuse(format_args!("the model cannot get and set its state")));
         }
         let index = handle.map(|handle| self.find_saved(handle)).transpose()?;
@@ -134,7 +134,7 @@ impl Instance {
         if let Some(status) = self.illegal(Call::FmuState) {
             return Err(status);
         }
-        if !self.integrator.plan.model.can_serialize_state {
+        if !self.integrator.plan().model.can_serialize_state {
             return Err(self.refuse(format_args!("the model cannot serialise its state")));
         }
         let index = self.find_saved(handle)?;
@@ -146,7 +146,7 @@ impl Instance {
         let twin =
             self.twin.as_mut().zip(saved.twin.as_ref()).and_then(|(twin, state)| twin.serialize(state));
         let serialised = Serialised {
-            guid: &self.integrator.plan.model.guid,
+            guid: &self.integrator.plan().model.guid,
             outer: saved.outer.clone(),
             mode: saved.inner.mode(),
             inner: &inner,
@@ -163,7 +163,7 @@ impl Instance {
         if let Some(status) = self.illegal(Call::FmuState) {
             return Err(status);
         }
-        if !self.integrator.plan.model.can_serialize_state {
+        if !self.integrator.plan().model.can_serialize_state {
             return Err(self.refuse(format_args!("the model cannot serialise its state")));
         }
         let sound = |(content, sum): &(&[u8], &[u8; 8])| checksum(content) == u64::from_le_bytes(**sum);
@@ -174,10 +174,10 @@ impl Instance {
         };
         let Serialised { guid, outer, mode, inner, twin } = postcard::from_bytes(content)
             .map_err(|error| self.refuse(format_args!("this is not a serialised state: {error}")))?;
-        if guid != self.integrator.plan.model.guid || !self.fits(&outer) {
+        if guid != self.integrator.plan().model.guid || !self.fits(&outer) {
             return Err(self.refuse(format_args!(
                 "this is the serialised state of another FMU, {guid}; this one is {}",
-                self.integrator.plan.model.guid
+                self.integrator.plan().model.guid
             )));
         }
         let mut saved = SavedState::empty();

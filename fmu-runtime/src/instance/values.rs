@@ -146,7 +146,7 @@ impl Instance {
                 worst = worst.max(get(&mut self.integrator.model, &[reference], slot));
                 continue;
             }
-            let plan = &self.integrator.plan;
+            let plan = self.integrator.plan();
             let own = plan.diagnostics.iter().find(|diagnostic| diagnostic.reference == reference);
             let quantity = own.map(|own| own.quantity);
             self.measure_time |=
@@ -306,7 +306,7 @@ impl Instance {
         if let Some(status) = self.illegal(Call::DirectionalDerivative) {
             return status;
         }
-        if !self.integrator.plan.model.provides_directional_derivative {
+        if !self.integrator.plan().model.provides_directional_derivative {
             return self.refuse(format_args!("the model provides no directional derivatives"));
         }
         for &reference in unknowns.iter().chain(knowns) {

@@ -8,12 +8,14 @@
 use crate::fault::Fault;
 use crate::model::{Call, Model};
 use crate::plan::{Colour, Jacobian, JacobianSource, States};
+use std::sync::Arc;
 
-/// Evaluates colours; owns every buffer that it needs.
+/// Evaluates colours; owns every buffer that it needs. Copies share what never changes.
+#[derive(Clone)]
 pub struct Differentiator {
     source: JacobianSource,
-    setup: Vec<Prepared>,
-    colours: Vec<Prepared>,
+    setup: Arc<[Prepared]>,
+    colours: Arc<[Prepared]>,
     /// States with the current colour's columns perturbed; equal to x in between.
     x: Vec<f64>,
     f: Vec<f64>,

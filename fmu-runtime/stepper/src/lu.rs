@@ -37,6 +37,7 @@ use schedule::{Piece, Schedule, Stage};
 use serde::{Deserialize, Serialize};
 use solution::Class;
 use std::ops::{Add, Div, Mul, Sub};
+use std::sync::Arc;
 use substitute::substitute;
 
 /// A pivot below this fraction of what it was computed from is refused.
@@ -82,10 +83,10 @@ impl Number for f64 {
     }
 }
 
-/// The factors of W and everything needed to renew them.
+/// The factors of W and everything needed to renew them. Copies share the schedule, which never changes.
 #[derive(Clone, Debug)]
 pub struct Factors<T: Number = f64> {
-    schedule: Schedule,
+    schedule: Arc<Schedule>,
     /// The rows of W, then of L, with the reciprocal pivots.
     w: Vec<T>,
     /// The rows of U, each divided by its pivot.
@@ -125,7 +126,7 @@ impl<T: Number> Factors<T> {
             w: zeros(schedule.slots),
             upper: zeros(schedule.upper),
             cores: Cores::new(tears),
-            schedule,
+            schedule: Arc::new(schedule),
         })
     }
 

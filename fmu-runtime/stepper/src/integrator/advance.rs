@@ -1,9 +1,22 @@
-//! A communication step: cut into internal steps, and these at events.
+//! A step from top to bottom.
+//!
+//! [`advance`](Integrator::advance) cuts a communication step into internal steps, `internal_step` cuts these at events,
+//! `step` has each piece watched and done again where the plan says so, `attempt` goes through the stages of the method,
+//! and `accept` makes the step count. What each of them calls is in the other files.
+//!
+//! A step is tried, not taken: it computes the increment d and hands x + d to the model. Events are looked for there, and
+//! only then it is accepted. Where the model cannot change with time alone and no input has a slope, the first stage is
+//! evaluated where the last step ended: derivatives that are known from there are not asked for again, and a model whose
+//! outputs were read there has them in its own cache.
 
-use super::Integrator;
 use super::event::Budget;
+use super::point::Point;
+use super::stages::{bad_derivative, blame_derivative};
+use super::{Integrator, usable};
 use crate::fault::Fault;
 use crate::model::{Call, Model};
+use crate::plan::Watch;
+use crate::status::Status;
 
 /// How a communication step is cut.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,6 +25,38 @@ pub struct Division {
     pub h: f64,
     /// Not the step that the plan was made for.
     pub irregular: bool,
+}
+
+/// What of the Jacobian a step renews.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Renewal {
+    /// What the plan's policy asks for.
+    ByPolicy,
+    /// All of it: the watch spoke.
+    Everything,
+    /// Nothing: the step is cut at an event.
+    Nothing,
+}
+
+/// A step that was tried. Its vectors are in the workspace: `k`, the increment `d`, and `x_new`, which the model holds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tried {
+    pub h: f64,
+    pub end: f64,
+    /// Where it leads.
+    pub point: Point,
+    /// All of the Jacobian was renewed at its start.
+    pub renewed: bool,
+    /// A later stage could not be evaluated: the step is the first stage alone, linearly implicit Euler.
+    pub euler_only: bool,
+    /// The share of the higher order that the limiter left.
+    pub high: f64,
+    /// The embedded estimate, relative to the states' sizes.
+    pub estimate: f64,
+    /// `f_watch` is f at x and the last stage's time; otherwise `f_start` is.
+    pub watched_in_time: bool,
+    /// `f_time` is ∂f/∂t at this time.
+    pub slope_time: Option<f64>,
 }
 
 /// Largest relative deviation from m h that counts as rounding noise of the importer.
@@ -40,8 +85,9 @@ impl<M: Model> Integrator<M> {
 
     /// Into parts of at most `times` internal steps.
     fn cut(&self, length: f64, times: u32) -> Division {
-        let (h, factored) = (f64::from(times) * self.plan.step.h, f64::from(times) * self.live.factored_for);
-        let m = self.plan.step.substeps / times;
+        let (h, factored) =
+            (f64::from(times) * self.fixed.plan.step.h, f64::from(times) * self.live.factored_for);
+        let m = self.fixed.plan.step.substeps / times;
         // Hosts subtract points: late in a run a step is known to a few ulps of the time only.
         let noise = NOISE * h + 4.0 * f64::EPSILON * self.live.time.abs();
         let near = |steps: f64| (length - steps * h).abs() <= noise;
@@ -86,19 +132,19 @@ impl<M: Model> Integrator<M> {
 
     /// Where outputs wait for an evaluation, make one, unless the last one was here.
     fn evaluate_here(&mut self) -> Result<(), Fault> {
-        let waits = self.plan.model.outputs_need_evaluation && !self.work.evaluated_here;
-        if !waits || self.live.in_event_mode || self.live.x.is_empty() {
+        let Integrator { fixed, model, live, work, .. } = self;
+        let was_here = || work.f.is_at(live.point) || live.derivatives.is_at(live.point);
+        let waits = fixed.plan.model.outputs_need_evaluation && !live.in_event_mode && !live.x.is_empty();
+        if !waits || was_here() {
             return Ok(());
         }
-        self.live.evaluations += 1;
-        self.work.evaluated_here = true;
-        let Integrator { model, live, work, .. } = self;
-        super::usable(Call::GetDerivatives, model.get_derivatives(&mut work.f), live.time)
+        live.evaluations += 1;
+        usable(Call::GetDerivatives, model.get_derivatives(work.f.at(Some(live.point))), live.time)
     }
 
     /// One internal step of length `h` to the grid point `end`, cut at events.
     fn internal_step(&mut self, h: f64, end: f64) -> Result<(), Fault> {
-        let mut budget = Budget::new(self.plan.events.max_per_step);
+        let mut budget = Budget::new(self.fixed.plan.events.max_per_step);
         if self.must_settle_first()? {
             self.event(&mut budget)?;
         }
@@ -111,12 +157,12 @@ impl<M: Model> Integrator<M> {
             let stop = if cut { self.live.next_event.max(self.live.time) } else { end };
             let length = if whole && !cut { h } else { stop - self.live.time };
             if length > snap || (whole && !cut) {
-                self.step(length, stop)?;
-                if self.locate(length, stop, &mut budget)? {
+                let tried = self.step(length, stop)?;
+                if self.locate(tried, &mut budget)? {
                     whole = false;
                     continue;
                 }
-                self.accept(length, stop);
+                self.accept(tried);
                 // Where a time event is due as well, they are one event: the one below.
                 if self.completed_step()? && !time_event {
                     self.event(&mut budget)?;
@@ -126,7 +172,7 @@ impl<M: Model> Integrator<M> {
             if time_event {
                 // The model must see a time that is not before its event, not even by an ulp.
                 let at = self.live.next_event.max(stop);
-                self.work.model_time = f64::NAN;
+                self.held.time = f64::NAN;
                 self.call(Call::SetTime, |model| model.set_time(at))?;
                 self.live.time = stop;
                 self.event(&mut budget)?;
@@ -146,14 +192,149 @@ impl<M: Model> Integrator<M> {
         self.ask_again(&mut budget)
     }
 
+    /// Try a step of length `h` that ends at `end`, watched as the plan says: done again with a new Jacobian, and then with
+    /// the fallback's, as long as the watch finds too much.
+    fn step(&mut self, h: f64, end: f64) -> Result<Tried, Fault> {
+        let first = self.attempt(h, end, Renewal::ByPolicy);
+        let watch = self.fixed.plan.watch.filter(|_| !self.live.x.is_empty());
+        let Some(Watch { threshold, outside, .. }) = watch else { return first };
+        let mut tried = match first {
+            Ok(tried) => {
+                self.live.plan_defect = self.defect(&tried)?;
+                if self.live.plan_defect <= threshold {
+                    return Ok(tried);
+                }
+                if self.is_watched() && !tried.renewed { self.do_again(h, end)? } else { tried }
+            }
+            // With an old A a step may go astray; with a fresh one it may not.
+            Err(fault) if self.is_watched() && fault.may_be_the_matrix() => {
+                self.live.plan_defect = f64::INFINITY;
+                self.do_again(h, end)?
+            }
+            Err(fault) => return Err(fault),
+        };
+        if self.live.plan_defect > threshold && self.live.solver + 1 < self.solvers.len() {
+            // Entries are missing: this one step with all of them, and so is the search for an event in it.
+            self.live.use_solver(1);
+            tried = self.do_again(h, end)?;
+        }
+        if self.live.plan_defect > outside {
+            self.live.outside_plan += 1;
+            self.live.spoke = (self.live.worst_state, self.live.plan_defect, end);
+            self.live.drift.fill(0.0); // told: what follows is told anew
+        }
+        // Infinite: the model cannot be evaluated where this step leads.
+        match self.live.plan_defect.is_finite() {
+            true => Ok(tried),
+            false => Err(bad_derivative(&self.work.f.f, end).unwrap_or(Fault::Model {
+                call: Call::GetDerivatives,
+                status: Status::Discard,
+                time: end,
+            })),
+        }
+    }
+
+    /// The step once more with a Jacobian renewed at its start.
+    fn do_again(&mut self, h: f64, end: f64) -> Result<Tried, Fault> {
+        let tried = self.attempt(h, end, Renewal::Everything)?;
+        self.live.plan_defect = self.defect(&tried)?;
+        self.live.renewals += 1;
+        Ok(tried)
+    }
+
+    /// Try a step of length `h` that ends at `end`, with the Jacobian renewed as asked.
+    pub(super) fn attempt(&mut self, h: f64, end: f64, renewal: Renewal) -> Result<Tried, Fault> {
+        let mut tried = Tried {
+            h,
+            end,
+            point: self.live.point,
+            renewed: false,
+            euler_only: false,
+            high: 1.0,
+            estimate: 0.0,
+            watched_in_time: false,
+            slope_time: None,
+        };
+        if self.live.x.is_empty() {
+            self.move_to(end)?;
+            return Ok(tried);
+        }
+        let time_invariant = self.is_time_invariant();
+        let stages = self.fixed.tableau.stages.len();
+        for i in 0..stages {
+            if !self.fixed.shares[i][usize::from(time_invariant)] {
+                self.move_to(self.stage_time(i, time_invariant, h, end))?;
+                if i + 1 == stages {
+                    self.evaluate_for_watch(&mut tried)?;
+                }
+                let evaluated = self.evaluate(i, time_invariant, end);
+                if i > 0 && self.is_lost(&evaluated) {
+                    tried.euler_only = true;
+                    break;
+                }
+                evaluated?;
+            }
+            if i == 0 {
+                tried.renewed = self.renew(renewal, end)?;
+                self.differentiate_time(h, time_invariant)?;
+                if self.live.factored_for != h {
+                    self.refactor(h).map_err(|fault| blame_derivative(&self.work.f_start, end, fault))?;
+                }
+            }
+            // A spare first stage waits until the step of lower order is asked for.
+            if i > 0 || !self.fixed.has_spare_stage {
+                self.solve_stage(i, h, time_invariant);
+            }
+        }
+        self.combine(&mut tried, time_invariant);
+        self.move_to(end)?;
+        if !self.arrive() {
+            // Its first stage is a step by itself.
+            tried.euler_only = stages > 1;
+            self.combine(&mut tried, time_invariant);
+            if !tried.euler_only || !self.arrive() {
+                return Err(self.name_divergence(end));
+            }
+        }
+        self.hand_over(&mut tried)?;
+        if self.overshoots(&tried) && !self.can_stand(end)? {
+            tried.euler_only = true;
+            self.combine(&mut tried, time_invariant);
+            if !self.arrive() {
+                return Err(self.name_divergence(end));
+            }
+            self.hand_over(&mut tried)?;
+        }
+        Ok(tried)
+    }
+
+    /// The step counts: x := x_new.
+    pub(super) fn accept(&mut self, tried: Tried) {
+        let time_invariant = self.is_time_invariant();
+        self.keep_last_stage(&tried);
+        let Integrator { live, work, .. } = self;
+        std::mem::swap(&mut live.x, &mut work.x_new);
+        std::mem::swap(&mut live.d, &mut live.d_before);
+        std::mem::swap(&mut live.d, &mut work.d);
+        (live.h_before, live.h_last) = (live.h_last, tried.h);
+        live.estimate = tried.estimate;
+        live.point = tried.point;
+        if time_invariant && work.f.is_at(tried.point) {
+            std::mem::swap(&mut live.derivatives, &mut work.f);
+        }
+        live.time = tried.end;
+        self.carry_error();
+        self.live.return_solver();
+    }
+
     /// Tell the model that a step is complete; true if it asks for Event Mode.
     pub(super) fn completed_step(&mut self) -> Result<bool, Fault> {
-        if !self.plan.model.completed_step_needed || self.rehearsing {
+        if !self.fixed.plan.model.completed_step_needed || self.rehearsing {
             return Ok(false);
         }
         let time = self.live.time;
         let (status, info) = self.model.completed_integrator_step();
-        super::usable(Call::CompletedStep, status, time)?;
+        usable(Call::CompletedStep, status, time)?;
         if info.terminate { Err(Fault::Terminated { time }) } else { Ok(info.enter_event_mode) }
     }
 }

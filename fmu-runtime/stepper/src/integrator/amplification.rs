@@ -24,13 +24,13 @@ impl<M: Model> Integrator<M> {
             return;
         }
         let growth = |it: &mut Self, solver: usize| {
-            it.live.use_solver(solver);
-            LENGTHS.iter().map(|part| it.growth(part * it.plan.step.h)).fold(0.0, f64::max)
+            it.live.choose_solver(solver);
+            LENGTHS.iter().map(|part| it.growth(part * it.fixed.plan.step.h)).fold(0.0, f64::max)
         };
         let (fallback, own) = (growth(self, 1), growth(self, 0));
         // Where the fallback itself cannot be judged nothing is gained by it.
         if own > GROWS * fallback.max(1.0) {
-            self.live.use_solver(1);
+            self.live.choose_solver(1);
         }
     }
 
@@ -42,7 +42,7 @@ impl<M: Model> Integrator<M> {
         let n = self.live.x.len();
         // Deterministic, and no symmetry that a mode could hide behind.
         let mut v: Vec<f64> =
-            (0..n).map(|i| (1.0 + (i as f64 * 2.399_963).sin()) * self.plan.states.sizes[i]).collect();
+            (0..n).map(|i| (1.0 + (i as f64 * 2.399_963).sin()) * self.fixed.plan.states.sizes[i]).collect();
         let mut growth = 1.0;
         for i in 0..ITERATIONS {
             let before = self.measure(&v);
@@ -62,12 +62,13 @@ impl<M: Model> Integrator<M> {
 
     /// Largest element relative to the states' sizes.
     fn measure(&self, v: &[f64]) -> f64 {
-        v.iter().zip(&self.work.inverse_sizes).map(|(v, inverse)| v.abs() * inverse).fold(0.0, f64::max)
+        v.iter().zip(&self.fixed.inverse_sizes).map(|(v, inverse)| v.abs() * inverse).fold(0.0, f64::max)
     }
 
     /// v := R(hJ, hA) v. False if the model cannot be evaluated.
     fn apply(&mut self, h: f64, v: &mut [f64]) -> bool {
-        let Integrator { model, live, work, tableau, solvers, .. } = self;
+        let Integrator { fixed, model, live, work, solvers, .. } = self;
+        let tableau = &fixed.tableau;
         let factors = &mut solvers[live.solver].factors;
         for (i, stage) in tableau.stages.iter().enumerate() {
             work.x_stage.copy_from_slice(v);
@@ -78,12 +79,12 @@ impl<M: Model> Integrator<M> {
                 *x = start + DISTURBANCE * *x;
             }
             let usable = model.set_continuous_states(&work.x_stage).is_usable()
-                && model.get_derivatives(&mut work.f).is_usable();
+                && model.get_derivatives(work.f.at(None)).is_usable();
             if !usable {
                 return false;
             }
             let (before, rest) = work.k.split_at_mut(i);
-            for ((k, f), start) in rest[0].iter_mut().zip(&work.f).zip(&work.f_start) {
+            for ((k, f), start) in rest[0].iter_mut().zip(&work.f.f).zip(&work.f_start) {
                 *k = stage.scale * h * (f - start) / DISTURBANCE;
             }
             for (&g, other) in stage.couplings.iter().zip(before.iter()) {

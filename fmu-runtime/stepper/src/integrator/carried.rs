@@ -11,12 +11,13 @@
 //! is an indicator and no estimate: the builder compares it with the true error on runs that are known, and the plan has the ratio.
 
 use super::Integrator;
-use super::step::weighted_sum;
+use super::stages::weighted_sum;
 
 impl<M> Integrator<M> {
     /// A step of length `h` was accepted; its stages and factors are still there.
     pub(super) fn carry_error(&mut self) {
-        let Integrator { live, work, tableau, solvers, .. } = self;
+        let Integrator { fixed, live, work, solvers, .. } = self;
+        let tableau = &fixed.tableau;
         if live.carried.is_empty() {
             return;
         }

@@ -8,7 +8,8 @@
 //! Each internal step handles a bounded number of events; one more is put off to the beginning of the next and counted.
 
 use super::Integrator;
-use super::step::Renewal;
+use super::advance::{Renewal, Tried};
+use super::point::Held;
 use crate::fault::Fault;
 use crate::model::{Call, EventInfo, Model};
 
@@ -59,26 +60,26 @@ impl<M: Model> Integrator<M> {
             return Ok(false);
         }
         self.live.inputs_changed = false;
-        self.live.derivatives_known = false;
+        self.live.point.inputs += 1;
         self.live.last_stage.forget();
-        if self.plan.events.indicators == 0 {
+        if self.fixed.plan.events.indicators == 0 {
             return Ok(false);
         }
         self.read_indicators(self.live.time)?;
         Ok(crossed(&self.live.z, &self.work.z_new))
     }
 
-    /// After a step of length `h` that is not accepted yet: find the first event in it, accept the step
-    /// up to there, and handle it. False if there is none, and the new indicators count.
-    pub(super) fn locate(&mut self, h: f64, end: f64, budget: &mut Budget) -> Result<bool, Fault> {
-        if self.plan.events.indicators == 0 {
+    /// After a step that is not accepted yet: find the first event in it, accept the step up to there, and handle it.
+    /// False if there is none, and the new indicators count.
+    pub(super) fn locate(&mut self, tried: Tried, budget: &mut Budget) -> Result<bool, Fault> {
+        if self.fixed.plan.events.indicators == 0 {
             return Ok(false);
         }
-        self.read_indicators(end)?;
+        self.read_indicators(tried.end)?;
         let found = crossed(&self.live.z, &self.work.z_new);
         if !found || self.rehearsing {
             // The model has just evaluated itself here: its derivatives cost next to nothing now, and start the next step.
-            self.read_derivatives(end)?;
+            self.read_derivatives(&tried)?;
             // Put-off events stay visible as a difference to the indicators of the last event.
             std::mem::swap(&mut self.live.z, &mut self.work.z_new);
             return Ok(false);
@@ -87,9 +88,8 @@ impl<M: Model> Integrator<M> {
             self.put_off();
             return Ok(false);
         }
-        let part = self.search(h, end)?;
-        let time = if part == 1.0 { end } else { self.live.time + part * h };
-        self.accept(part * h, time);
+        let tried = self.search(tried)?;
+        self.accept(tried);
         // Whether the model asks for Event Mode or not, it goes there now.
         let _ = self.completed_step()?;
         self.work.z_after.copy_from_slice(&self.work.z_new);
@@ -112,20 +112,22 @@ impl<M: Model> Integrator<M> {
         Ok(())
     }
 
-    /// The part of the step after which an indicator has changed its sign. The model is left there.
+    /// The step up to where an indicator has changed its sign. The model is left there.
     ///
     /// The secant through the indicators, the value of an end that stays halved (Illinois), and kept so near to the middle that trial k leaves at most 2^(1-k) of the
     /// step (as in Oliveira and Takahashi's ITP): where only signs are known, an event is late by at most 2^(1-bisections) of the step. Where the indicator is
     /// smooth the search ends much nearer, after a few trials: events come late and never early, and in a switched model the delays of all cycles add up.
-    fn search(&mut self, h: f64, end: f64) -> Result<f64, Fault> {
-        let near = SMOOTH.min(0.5f64.powi(self.plan.events.bisections as i32));
+    fn search(&mut self, whole: Tried) -> Result<Tried, Fault> {
+        let bisections = self.fixed.plan.events.bisections;
+        let near = SMOOTH.min(0.5f64.powi(bisections as i32));
+        let mut tried = whole;
         let (mut before, mut after) = (0.0, 1.0);
         self.work.z_before.copy_from_slice(&self.live.z);
         self.work.z_after.copy_from_slice(&self.work.z_new);
         let (mut weights, mut last) = ((1.0, 1.0), None);
         // After trial k at most this part of the step is left.
         let mut most = 1.0;
-        for _ in 0..self.plan.events.bisections {
+        for _ in 0..bisections {
             let length = after - before;
             let secant = |weights| earliest(&self.work.z_before, &self.work.z_after, weights);
             if length <= near || last != Some(false) && length * (1.0 - secant((1.0, 1.0))) <= near {
@@ -137,7 +139,8 @@ impl<M: Model> Integrator<M> {
             let aimed = guess + way.signum() * way.abs().min(0.5 * near);
             let reach = f64::max(most - 0.5 * length, 0.0);
             let part = aimed.clamp(middle - reach, middle + reach);
-            let is_after = self.try_part(part, h, end)?;
+            let is_after;
+            (tried, is_after) = self.try_part(part, whole)?;
             let again = if last == Some(is_after) { 0.5 } else { 1.0 };
             if is_after {
                 (after, weights) = (part, (again * weights.0, 1.0));
@@ -149,28 +152,27 @@ impl<M: Model> Integrator<M> {
             (last, most) = (Some(is_after), 0.5 * most);
         }
         if last == Some(false) {
-            self.try_part(after, h, end)?;
+            (tried, _) = self.try_part(after, whole)?;
         }
-        Ok(after)
+        Ok(tried)
     }
 
-    /// Take this part of the step with the same A; true if an indicator has changed its sign there.
-    fn try_part(&mut self, part: f64, h: f64, end: f64) -> Result<bool, Fault> {
-        let time = if part == 1.0 { end } else { self.live.time + part * h };
-        self.attempt(part * h, time, Renewal::Nothing)?;
-        self.read_indicators(time)?;
-        Ok(crossed(&self.live.z, &self.work.z_new))
+    /// Take this part of the step with the same A, and see whether an indicator has changed its sign there.
+    fn try_part(&mut self, part: f64, whole: Tried) -> Result<(Tried, bool), Fault> {
+        let end = if part == 1.0 { whole.end } else { self.live.time + part * whole.h };
+        let tried = self.attempt(part * whole.h, end, Renewal::Nothing)?;
+        self.read_indicators(end)?;
+        Ok((tried, crossed(&self.live.z, &self.work.z_new)))
     }
 
     /// Derivatives at the end of the step that is tried, where they can start the next.
-    fn read_derivatives(&mut self, end: f64) -> Result<(), Fault> {
-        if self.work.end_known || !self.is_time_invariant() || self.live.x.is_empty() {
+    fn read_derivatives(&mut self, tried: &Tried) -> Result<(), Fault> {
+        if self.work.f.is_at(tried.point) || !self.is_time_invariant() || self.live.x.is_empty() {
             return Ok(());
         }
         self.live.evaluations += 1;
-        super::usable(Call::GetDerivatives, self.model.get_derivatives(&mut self.work.f), end)?;
-        self.work.end_known = true;
-        Ok(())
+        let status = self.model.get_derivatives(self.work.f.at(Some(tried.point)));
+        super::usable(Call::GetDerivatives, status, tried.end)
     }
 
     fn read_indicators(&mut self, time: f64) -> Result<(), Fault> {
@@ -180,7 +182,7 @@ impl<M: Model> Integrator<M> {
         if sound {
             return Ok(());
         }
-        if self.plan.events.may_be_nan {
+        if self.fixed.plan.events.may_be_nan {
             // One that is no number tells of no event.
             for (new, old) in self.work.z_new.iter_mut().zip(&self.live.z).filter(|(new, _)| new.is_nan()) {
                 *new = *old;
@@ -215,7 +217,7 @@ impl<M: Model> Integrator<M> {
 
     /// Iterate the event to its end, return to Continuous-Time Mode, and read what may have changed. True if states have.
     pub(crate) fn settle(&mut self, initial: bool) -> Result<bool, Fault> {
-        let limit = self.plan.events.max_iterations;
+        let limit = self.fixed.plan.events.max_iterations;
         let (mut states_changed, mut nominals_changed) = (initial, false);
         let mut info = EventInfo::default();
         let mut iterations = 0;
@@ -256,22 +258,20 @@ impl<M: Model> Integrator<M> {
                 live.x.copy_from_slice(&work.x_new);
             }
             // Best effort: some tools report zeros, some lack the function.
-            if nominals_changed && model.get_nominals(&mut work.f).is_usable() {
-                live.rescale(&work.f);
+            if nominals_changed && model.get_nominals(work.f.at(None)).is_usable() {
+                live.rescale(&work.f.f);
             }
         }
-        if self.plan.events.indicators > 0 {
+        if self.fixed.plan.events.indicators > 0 {
             self.read_indicators(self.live.time)?;
             std::mem::swap(&mut self.live.z, &mut self.work.z_new);
         }
-        self.work.placed = true;
-        self.work.evaluated_here = false;
-        self.work.model_time = f64::NAN;
         let live = &mut self.live;
+        live.point = live.new_states();
+        self.held = Held { time: f64::NAN, states: Some(live.point.states) };
         live.next_event = info.next_event_time.unwrap_or(f64::INFINITY);
         live.inputs_changed = false;
         live.event_put_off = false;
-        live.derivatives_known = false;
         live.last_stage.forget();
         live.events += 1;
         live.h_last = 0.0; // the increments before and after an event do not compare

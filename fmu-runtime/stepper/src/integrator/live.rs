@@ -1,5 +1,6 @@
 //! All that a simulation remembers from step to step: what a saved FMU state consists of, beside the model's own.
 
+use super::point::{Evaluated, Point};
 use super::solver::Solver;
 use super::time_slope::LastStage;
 use crate::lu::Balance;
@@ -21,15 +22,19 @@ pub struct Live {
     pub(crate) h_before: f64,
     /// The embedded estimate of the last step, relative to the states' sizes.
     pub(crate) estimate: f64,
-    /// f at `time` and `x`, if `derivatives_known`: where time does not matter the next step starts with it.
-    pub(crate) derivatives: Vec<f64>,
-    pub(crate) derivatives_known: bool,
+    /// The name of `x` and of the inputs, and the names of states that were given so far.
+    pub(super) point: Point,
+    names: u64,
+    /// f where a step ended: where time does not matter the next step starts with it.
+    pub(super) derivatives: Evaluated,
     /// Of the last step, where time matters to the model.
     pub(crate) last_stage: LastStage,
     /// Event indicators at `time`, or at the last event while one is put off.
     pub(crate) z: Vec<f64>,
-    /// The solver in use: 0 the plan's own, 1 its fallback.
+    /// The solver in use, and the one that was chosen at the start: 0 the plan's own, 1 its fallback. They differ within a
+    /// step that the plan's own could not take.
     pub(crate) solver: usize,
+    chosen: usize,
     pub(crate) jacobian: Vec<f64>,
     /// Magnitudes of the states, for differences.
     pub(crate) scales: Vec<f64>,
@@ -58,6 +63,10 @@ pub struct Live {
     pub(crate) drift: Vec<f64>,
     /// The error carried on from step to step, where the plan asks for it; otherwise empty.
     pub carried: Vec<f64>,
+    /// The state that has the largest defect.
+    pub(super) worst_state: u32,
+    /// The last step that was outside the plan: its worst state, its defect and where it ended.
+    pub(super) spoke: (u32, f64, f64),
     /// The watch's last value, and in how many steps it spoke and the step was mended, or could not be.
     pub plan_defect: f64,
     pub renewals: u64,
@@ -88,7 +97,7 @@ impl Live {
             x: vector(),
             d: vector(),
             d_before: vector(),
-            derivatives: vector(),
+            derivatives: Evaluated::new(vector()),
             drift: vector(),
             carried: vec![0.0; if plan.carries_error() { n } else { 0 }],
             last_stage: LastStage::new(if plan.model.time_invariant { 0 } else { n }),
@@ -109,7 +118,28 @@ impl Live {
         self.time = time;
     }
 
+    /// A name for states that had none so far.
+    #[inline]
+    pub(super) fn new_states(&mut self) -> Point {
+        self.names += 1;
+        Point { states: self.names, ..self.point }
+    }
+
     /// From now on this solver, from scratch.
+    pub(super) fn choose_solver(&mut self, solver: usize) {
+        self.chosen = solver;
+        self.use_solver(solver);
+    }
+
+    /// The solver that was chosen, if another one took the step that ends here.
+    #[inline]
+    pub(super) fn return_solver(&mut self) {
+        if self.solver != self.chosen {
+            self.use_solver(self.chosen);
+        }
+    }
+
+    /// This solver for the step that is tried, from scratch.
     pub(super) fn use_solver(&mut self, solver: usize) {
         self.solver = solver;
         self.factored_for = 0.0;
@@ -133,7 +163,7 @@ impl Live {
                 &live.x,
                 &live.d,
                 &live.d_before,
-                &live.derivatives,
+                &live.derivatives.f,
                 &live.drift,
                 &live.carried,
                 &live.z,

@@ -30,7 +30,7 @@ impl<M> Integrator<M> {
         }
         if live.outside_plan > 0 && !std::mem::replace(&mut made.outside_plan, true) {
             // Of the step that spoke: others may have followed it.
-            let (state, defect, time) = self.work.spoke;
+            let (state, defect, time) = live.spoke;
             return Some(Remark::OutsidePlan { state, defect, time });
         }
         if live.carried_events > 0 && !std::mem::replace(&mut made.carried_event, true) {

@@ -43,7 +43,8 @@ impl<M: Model> Integrator<M> {
         here: &[f64],
         (inputs, held, slopes): (&[u32], &[f64], &[f64]),
     ) -> Result<(), Fault> {
-        let Integrator { model, live, work, plan, .. } = self;
+        let Integrator { fixed, model, live, work, .. } = self;
+        let plan = &fixed.plan;
         let time = live.time;
         let back = live.h_last > 0.0;
         let span = if back { -PART * live.h_last } else { PART * plan.step.h };
@@ -52,8 +53,8 @@ impl<M: Model> Integrator<M> {
                 *x_new = x - PART * d;
             }
         } else if !live.x.is_empty() {
-            usable(Call::GetDerivatives, model.get_derivatives(&mut work.f), time)?;
-            for ((x_new, x), f) in work.x_new.iter_mut().zip(&live.x).zip(&work.f) {
+            usable(Call::GetDerivatives, model.get_derivatives(work.f.at(None)), time)?;
+            for ((x_new, x), f) in work.x_new.iter_mut().zip(&live.x).zip(&work.f.f) {
                 *x_new = x + span * f;
             }
         }
@@ -65,7 +66,7 @@ impl<M: Model> Integrator<M> {
         if !live.x.is_empty() {
             usable(Call::SetStates, model.set_continuous_states(&work.x_new), time)?;
             if plan.model.outputs_need_evaluation {
-                usable(Call::GetDerivatives, model.get_derivatives(&mut work.f), time)?;
+                usable(Call::GetDerivatives, model.get_derivatives(work.f.at(None)), time)?;
             }
         }
         usable(Call::GetReal, model.get_real(references, values), time)?;

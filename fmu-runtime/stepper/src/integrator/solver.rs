@@ -6,8 +6,11 @@ use crate::jacobian::Differentiator;
 use crate::lu::{BadPivot, Balance, Factors};
 use crate::method::Tableau;
 use crate::plan::{Elimination, Jacobian, Plan, Policy};
+use std::sync::Arc;
 
-pub(crate) struct Solver {
+/// Copies share what never changes: the order of the elimination and the colours.
+#[derive(Clone)]
+pub(super) struct Solver {
     pub policy: Policy,
     /// Colours that refresh the entries that vary.
     pub colours: usize,
@@ -17,7 +20,7 @@ pub(crate) struct Solver {
     pub factors: Vec<Factors>,
     pub differentiator: Differentiator,
     /// Kept entries as (row, column, entry).
-    pub kept: Vec<(u32, u32, u32)>,
+    pub kept: Arc<[(u32, u32, u32)]>,
 }
 
 impl Solver {

@@ -12,6 +12,7 @@
 //! of the (J - A) δ that the watch looks for. Slopes of two steps are carried on to where this step needs them. Where x and x_last are not close (a jump, a limited step), or nothing is known (after
 //! events, changed inputs and at the start), the model is evaluated.
 
+use super::advance::Tried;
 use super::{Integrator, Workspace};
 use crate::method::Tableau;
 use crate::model::Model;
@@ -24,13 +25,12 @@ const CLOSE: f64 = 0.25;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct LastStage {
     /// f at that stage's time, carried to where its step ended: f_last + A (x - x_last).
-    pub f: Vec<f64>,
-    pub time: f64,
-    pub known: bool,
-    /// ∂f/∂t, and the time that it belongs to.
-    pub slope: Vec<f64>,
-    pub slope_time: f64,
-    pub slope_known: bool,
+    f: Vec<f64>,
+    /// Nothing: f is not known.
+    time: Option<f64>,
+    /// ∂f/∂t, and the time that it belongs to. Nothing: it is not known.
+    slope: Vec<f64>,
+    slope_time: Option<f64>,
 }
 
 impl LastStage {
@@ -40,7 +40,7 @@ impl LastStage {
 
     /// The model is another one now: an event, new inputs.
     pub fn forget(&mut self) {
-        (self.known, self.slope_known) = (false, false);
+        (self.time, self.slope_time) = (None, None);
     }
 
     pub fn sizes(&self) -> [usize; 2] {
@@ -49,23 +49,22 @@ impl LastStage {
 }
 
 impl<M: Model> Integrator<M> {
-    /// f at x and the last stage's time into `f_watch`, from f at x and the first stage's time in `f_start`. False if nothing is known that it would follow from.
-    pub(super) fn carry_in_time(&mut self, h: f64) -> bool {
-        let Integrator { live, work, tableau, .. } = self;
+    /// f at x and the last stage's time into `f_watch`, from f at x and the first stage's time in `f_start`, and ∂f/∂t into
+    /// `f_time`: the time that it belongs to. Nothing if nothing is known that it would follow from.
+    pub(super) fn carry_in_time(&mut self, h: f64) -> Option<f64> {
+        let Integrator { fixed, live, work, .. } = self;
         let last = &live.last_stage;
-        if !last.known {
-            return false;
-        }
-        let [first_time, last_time] = tableau.first_and_last_time().map(|share| live.time + share * h);
-        let span = first_time - last.time;
+        let known_time = last.time?;
+        let [first_time, last_time] = fixed.tableau.first_and_last_time().map(|share| live.time + share * h);
+        let span = first_time - known_time;
         if span <= 0.0 {
-            return false;
+            return None;
         }
-        let slope_time = 0.5 * (first_time + last.time);
+        let slope_time = 0.5 * (first_time + known_time);
         // On from the slope before, as far as steps of one length take it: half a step.
-        let between = slope_time - last.slope_time;
         let ahead = 0.5 * (first_time + last_time) - slope_time;
-        let on = if last.slope_known && ahead <= between { ahead / between } else { 0.0 };
+        let between = last.slope_time.map(|before| slope_time - before);
+        let on = between.filter(|&between| ahead <= between).map_or(0.0, |between| ahead / between);
         let (per_span, length) = (1.0 / span, last_time - first_time);
         let known = work.f_start.iter().zip(&last.f).zip(&last.slope);
         let found = work.f_watch.iter_mut().zip(work.f_time.iter_mut());
@@ -73,34 +72,31 @@ impl<M: Model> Integrator<M> {
             *slope = (f - f_last) * per_span;
             *f_watch = f + length * (*slope + on * (*slope - before));
         }
-        work.slope_time = slope_time;
-        work.slope_known = true;
-        true
+        Some(slope_time)
     }
 
-    /// The step of length `h` that was tried last is accepted: the next one will begin near its last stage.
-    pub(super) fn keep_last_stage(&mut self, h: f64) {
+    /// The step is accepted: the next one will begin near its last stage.
+    pub(super) fn keep_last_stage(&mut self, tried: &Tried) {
         let time_invariant = self.is_time_invariant();
-        let Integrator { live, work, tableau, end_of_step, .. } = self;
+        let Integrator { fixed, live, work, .. } = self;
         let last = &mut live.last_stage;
-        let Some(end_of_step) = end_of_step.as_ref().filter(|_| !last.f.is_empty() && !time_invariant) else {
-            return;
-        };
-        last.slope_known = std::mem::take(&mut work.slope_known);
-        if last.slope_known {
-            last.slope_time = work.slope_time;
+        let carries = !last.f.is_empty() && !time_invariant;
+        let Some(end_of_step) = fixed.end_of_step.as_ref().filter(|_| carries) else { return };
+        last.slope_time = tried.slope_time;
+        if last.slope_time.is_some() {
             std::mem::swap(&mut last.slope, &mut work.f_time);
         }
-        last.known = !work.euler_only && work.high == 1.0 && end_of_step.carry(work, h, &mut last.f);
-        let [_, share] = tableau.first_and_last_time();
-        last.time = live.time + share * h;
+        let whole = !tried.euler_only && tried.high == 1.0;
+        let known = whole && end_of_step.carry(work, &fixed.inverse_sizes, tried.h, &mut last.f);
+        let [_, share] = fixed.tableau.first_and_last_time();
+        last.time = known.then_some(live.time + share * tried.h);
     }
 }
 
 /// f_last + A (x - x_last) as a sum of f_last, f_start and the k of a step that no limiter drew: x - x_last = Σ s_j k_j, A k_j = (k_j - y_j) / (γ_j h) and
 /// y_j = σ_j h f_j + Σ g_ji k_i.
 #[derive(Clone, Debug)]
-pub(crate) struct EndOfStep {
+pub(super) struct EndOfStep {
     of_last: f64,
     of_start: f64,
     /// For each k: h times its share in that sum, and s_j.
@@ -127,8 +123,8 @@ impl EndOfStep {
     }
 
     /// After a step of length `h`, into `carried`; false if x and x_last are too far apart for it to mean anything.
-    fn carry(&self, work: &mut Workspace, h: f64, carried: &mut [f64]) -> bool {
-        for ((carried, f_last), f_start) in carried.iter_mut().zip(&work.f).zip(&work.f_start) {
+    fn carry(&self, work: &mut Workspace, inverse_sizes: &[f64], h: f64, carried: &mut [f64]) -> bool {
+        for ((carried, f_last), f_start) in carried.iter_mut().zip(&work.f.f).zip(&work.f_start) {
             *carried = self.of_last * f_last + self.of_start * f_start;
         }
         work.x_stage.fill(0.0);
@@ -140,7 +136,7 @@ impl EndOfStep {
             }
         }
         let largest = |v: &[f64]| {
-            let scaled = v.iter().zip(&work.inverse_sizes).map(|(v, inverse)| v.abs() * inverse);
+            let scaled = v.iter().zip(inverse_sizes).map(|(v, inverse)| v.abs() * inverse);
             scaled.fold(0.0, f64::max)
         };
         largest(&work.x_stage) <= CLOSE * largest(&work.d)

@@ -286,7 +286,7 @@ fn event_iteration_is_capped() {
             info.another_iteration_needed = t > 0.0;
         }),
     );
-    let limit = integrator.plan.events.max_iterations;
+    let limit = integrator.plan().events.max_iterations;
     let division = integrator.divide(0.1);
     let fault = integrator.advance(0.1, division).unwrap_err();
     assert!(matches!(fault, Fault::EventIteration { .. }), "{fault:?}");

@@ -5,6 +5,7 @@
 mod accuracy;
 mod adversary;
 mod becker;
+mod beside;
 mod contact;
 mod details;
 mod events;
@@ -154,7 +155,7 @@ fn start<E: Equations>(plan: Plan, equations: E) -> Integrator<Host<E>> {
 
 /// `steps` communication steps of the plan's own length.
 fn run<M: Model>(integrator: &mut Integrator<M>, steps: usize) {
-    let step = &integrator.plan.step;
+    let step = &integrator.plan().step;
     let length = step.h * f64::from(step.substeps);
     for _ in 0..steps {
         let division = integrator.divide(length);
