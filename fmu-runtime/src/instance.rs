@@ -13,7 +13,7 @@ mod values;
 use crate::access::Access;
 use crate::fault::Fault;
 use crate::fmi::{Callbacks, Fmu2, Mode, SavedState};
-use crate::integrator::{Division, Integrator, Remark};
+use crate::integrator::{Counts, Division, Integrator, Remark};
 use crate::memory;
 use crate::messages;
 use crate::plan::{ErrorSource, Plan};
@@ -50,6 +50,8 @@ pub struct Instance {
     start_time: f64,
     tolerance: Option<f64>,
     clock: Clock,
+    /// What the last communication step took.
+    taken: Counts,
     terminated_by_model: bool,
     warned_about_step: bool,
     /// Wall-clock seconds of the last step, and steps that took longer than the time they simulate.
@@ -155,6 +157,7 @@ impl Instance {
             start_time: 0.0,
             tolerance: None,
             clock: Clock::default(),
+            taken: Counts::default(),
             terminated_by_model: false,
             warned_about_step: false,
             step_time: 0.0,
@@ -539,12 +542,13 @@ impl Instance {
 
     /// Step, or stay at the last good state.
     fn advance(&mut self, length: f64, division: Division) -> Result<(), Fault> {
-        let Instance { integrator, real, twin, .. } = self;
+        let Instance { integrator, real, twin, taken, .. } = self;
         let known = |reference: u32| real.find(reference).and_then(|index| real.values[index]);
         if let Some(twin) = twin {
             twin.begin_slopes(known);
         }
         let result = integrator.begin_slopes(known).and_then(|()| integrator.advance(length, division));
+        let result = result.map(|counts| *taken = counts);
         if result.is_err() {
             integrator.restore();
         }
@@ -580,6 +584,11 @@ impl Instance {
     /// The twin is there and follows.
     pub fn has_twin(&self) -> bool {
         self.twin.as_ref().is_some_and(Twin::is_on)
+    }
+
+    /// What the last communication step took.
+    pub fn taken(&self) -> Counts {
+        self.taken
     }
 
     /// The continuous states at the last communication point.

@@ -109,6 +109,11 @@ impl<T> Balance<T> {
         self.known = false;
     }
 
+    /// The magnitudes were read, and hold for the next Jacobian.
+    pub(crate) fn is_known(&self) -> bool {
+        self.known
+    }
+
     /// Both belong to the same plan, as far as sizes tell.
     pub(crate) fn fits(&self, other: &Balance<T>) -> bool {
         self.scales.len() == other.scales.len()

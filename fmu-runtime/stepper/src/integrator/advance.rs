@@ -12,7 +12,7 @@
 use super::event::Budget;
 use super::point::Point;
 use super::stages::{bad_derivative, blame_derivative};
-use super::{Integrator, usable};
+use super::{Counts, Integrator, usable};
 use crate::fault::Fault;
 use crate::model::{Call, Model};
 use crate::plan::Watch;
@@ -105,8 +105,16 @@ impl<M: Model> Integrator<M> {
         }
     }
 
-    /// Take a communication step of this length.
-    pub fn advance(&mut self, length: f64, division: Division) -> Result<(), Fault> {
+    /// Take a communication step of this length. Gives what it took.
+    pub fn advance(&mut self, length: f64, division: Division) -> Result<Counts, Fault> {
+        self.counts = Counts::default();
+        let taken = self.communication_step(length, division);
+        self.live.evaluations += self.counts.evaluations();
+        self.live.watch_evaluations += self.counts.watch;
+        taken.map(|()| self.counts)
+    }
+
+    fn communication_step(&mut self, length: f64, division: Division) -> Result<(), Fault> {
         let start = self.live.time;
         // Inputs with slopes are kinked where a communication step begins and ends.
         if !self.live.extrapolation.is_empty() || !self.live.extrapolation.past().0.is_empty() {
@@ -132,13 +140,13 @@ impl<M: Model> Integrator<M> {
 
     /// Where outputs wait for an evaluation, make one, unless the last one was here.
     fn evaluate_here(&mut self) -> Result<(), Fault> {
-        let Integrator { fixed, model, live, work, .. } = self;
+        let Integrator { fixed, model, live, work, counts, .. } = self;
         let was_here = || work.f.is_at(live.point) || live.derivatives.is_at(live.point);
         let waits = fixed.plan.model.outputs_need_evaluation && !live.in_event_mode && !live.x.is_empty();
         if !waits || was_here() {
             return Ok(());
         }
-        live.evaluations += 1;
+        counts.ends += 1;
         usable(Call::GetDerivatives, model.get_derivatives(work.f.at(Some(live.point))), live.time)
     }
 
@@ -255,6 +263,7 @@ impl<M: Model> Integrator<M> {
             watched_in_time: false,
             slope_time: None,
         };
+        self.counts.attempts += 1;
         if self.live.x.is_empty() {
             self.move_to(end)?;
             return Ok(tried);

@@ -16,7 +16,7 @@ use super::stages::weighted_sum;
 impl<M> Integrator<M> {
     /// A step of length `h` was accepted; its stages and factors are still there.
     pub(super) fn carry_error(&mut self) {
-        let Integrator { fixed, live, work, solvers, .. } = self;
+        let Integrator { fixed, live, work, solvers, counts, .. } = self;
         let tableau = &fixed.tableau;
         if live.carried.is_empty() {
             return;
@@ -32,6 +32,7 @@ impl<M> Integrator<M> {
             }
         }
         if let Some(factors) = solvers[live.solver].factors.last_mut().filter(|_| live.factored_for > 0.0) {
+            counts.solutions[live.solver] += 1;
             factors.solve(&mut live.carried);
         }
         // Told as very large, and never as no number.

@@ -170,12 +170,13 @@ impl<M: Model> Integrator<M> {
         if self.work.f.is_at(tried.point) || !self.is_time_invariant() || self.live.x.is_empty() {
             return Ok(());
         }
-        self.live.evaluations += 1;
+        self.counts.ends += 1;
         let status = self.model.get_derivatives(self.work.f.at(Some(tried.point)));
         super::usable(Call::GetDerivatives, status, tried.end)
     }
 
     fn read_indicators(&mut self, time: f64) -> Result<(), Fault> {
+        self.counts.indicators += 1;
         let status = self.model.get_event_indicators(&mut self.work.z_new);
         super::usable(Call::GetIndicators, status, time)?;
         let sound = self.work.z_new.iter().fold(true, |sound, z| sound & !z.is_nan());
@@ -200,6 +201,7 @@ impl<M: Model> Integrator<M> {
             return Ok(false);
         }
         budget.0 -= 1;
+        self.counts.events += 1;
         if !self.live.in_event_mode {
             self.call(Call::EnterEventMode, |model| model.enter_event_mode())?;
             self.live.in_event_mode = true;

@@ -5,6 +5,7 @@
 //! | `fixed` | what the plan fixes: never changes, shared by integrators |
 //! | `live` | the state: all that a simulation remembers |
 //! | `point` | where something was evaluated, and what the model holds |
+//! | `counts` | what a communication step took |
 //! | `advance` | a step from top to bottom: communication step, internal step, watched step, attempt |
 //! | `stages` | the parts of an attempt: evaluations, the Jacobian, solutions, their sum |
 //! | `solver` | the matrix A of a step: its entries and its factors |
@@ -25,6 +26,7 @@
 mod advance;
 mod amplification;
 mod carried;
+mod counts;
 mod event;
 mod fixed;
 mod host;
@@ -41,6 +43,7 @@ mod watch;
 
 use crate::fault::Fault;
 use crate::jacobian::Which;
+use crate::lu::Balance;
 use crate::model::{Call, Model};
 use crate::plan::{Plan, Policy};
 use crate::status::Status;
@@ -50,6 +53,7 @@ use point::{Evaluated, Held};
 use solver::Solver;
 
 pub use advance::Division;
+pub use counts::Counts;
 pub use fixed::Fixed;
 pub use live::Live;
 pub use remark::Remark;
@@ -62,6 +66,8 @@ pub struct Integrator<M> {
     solvers: Vec<Solver>,
     work: Workspace,
     held: Held,
+    /// Of the communication step that is being taken.
+    counts: Counts,
     /// Rehearsal: runs the step's code once so that it is in the cache. It must not change the model: events are
     /// not handled and completed steps are not told.
     rehearsing: bool,
@@ -130,6 +136,7 @@ impl<M: Model> Integrator<M> {
             solvers: fixed.solvers.clone(),
             work: Workspace::new(&fixed),
             held: Held::NOTHING,
+            counts: Counts::default(),
             rehearsing: false,
             made: remark::Made::default(),
             fixed,
@@ -249,8 +256,12 @@ impl<M: Model> Integrator<M> {
 
     /// Factor I - γ h A for each γ of the method.
     fn refactor(&mut self, h: f64) -> Result<(), Fault> {
-        let Integrator { fixed, live, solvers, .. } = self;
+        let Integrator { fixed, live, solvers, counts, .. } = self;
         live.factored_for = 0.0;
+        let gammas = fixed.tableau.gammas.len() as u64;
+        counts.factorisations[live.solver] += gammas;
+        let balanced = live.balance[live.solver].iter().all(Balance::is_known);
+        counts.balances[live.solver] += if balanced { 0 } else { gammas };
         solvers[live.solver]
             .refactor(&fixed.tableau, h, &live.jacobian, &mut live.balance[live.solver])
             .map_err(|bad| Fault::Pivot { state: bad.state, time: live.time })?;

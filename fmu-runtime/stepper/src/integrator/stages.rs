@@ -29,8 +29,8 @@ impl<M: Model> Integrator<M> {
 
     /// The model has numbers at the end of the step. Where a higher order overshoots, the next step would begin at a point without: then it is too late.
     pub(super) fn can_stand(&mut self, end: f64) -> Result<bool, Fault> {
-        let Integrator { model, live, work, .. } = self;
-        live.evaluations += 1;
+        let Integrator { model, work, counts, .. } = self;
+        counts.ends += 1;
         let status = model.get_derivatives(&mut work.e);
         if status == Status::Discard {
             return Ok(false);
@@ -116,9 +116,9 @@ impl<M: Model> Integrator<M> {
             held.states = None;
             usable(Call::SetStates, model.set_continuous_states(&work.x_stage), end)?;
         }
-        let Integrator { model, live, work, .. } = self;
+        let Integrator { model, work, counts, .. } = self;
         let f = if stage == 0 { &mut work.f_start } else { work.f.at(None) };
-        live.evaluations += 1;
+        counts.stages += 1;
         usable(Call::GetDerivatives, model.get_derivatives(f), end)
     }
 
@@ -136,9 +136,8 @@ impl<M: Model> Integrator<M> {
             return Ok(());
         }
         self.place(tried.end)?;
-        let Integrator { model, live, work, .. } = self;
-        live.evaluations += 1;
-        live.watch_evaluations += 1;
+        let Integrator { model, work, counts, .. } = self;
+        counts.watch += 1;
         usable(Call::GetDerivatives, model.get_derivatives(&mut work.f_watch), tried.end)
     }
 
@@ -152,8 +151,8 @@ impl<M: Model> Integrator<M> {
         let ahead = here + (1e-4 * h).max(1e4 * f64::EPSILON * here.abs()).min(h);
         self.move_to(ahead)?;
         self.place(ahead)?;
-        let Integrator { model, live, work, .. } = self;
-        live.evaluations += 1;
+        let Integrator { model, work, counts, .. } = self;
+        counts.stages += 1;
         usable(Call::GetDerivatives, model.get_derivatives(&mut work.f_time), ahead)?;
         for (slope, f) in work.f_time.iter_mut().zip(&work.f_start) {
             *slope = (*slope - f) / (ahead - here);
@@ -186,9 +185,9 @@ impl<M: Model> Integrator<M> {
             // Directional derivatives are those of where the model stands, and a step that was tried before has moved it.
             self.place(time)?;
         }
-        let Integrator { model, live, solvers, work, .. } = self;
+        let Integrator { model, live, solvers, work, counts, .. } = self;
         let solver = &mut solvers[live.solver];
-        live.evaluations += solver.differentiator.evaluations(which);
+        counts.colours[live.solver] += solver.differentiator.evaluations(which);
         solver.differentiator.refresh(
             which,
             model,
@@ -207,8 +206,9 @@ impl<M: Model> Integrator<M> {
 
     /// (I - γ h A) k = s h (f + τ h f_t) + Σ g k.
     pub(super) fn solve_stage(&mut self, stage: usize, h: f64, time_invariant: bool) {
-        let Integrator { fixed, work, solvers, .. } = self;
-        let factors = &mut solvers[self.live.solver].factors;
+        let Integrator { fixed, live, work, solvers, counts, .. } = self;
+        let factors = &mut solvers[live.solver].factors;
+        counts.solutions[live.solver] += 1;
         let f = if fixed.is_at_start(stage, time_invariant) { &work.f_start } else { &work.f.f };
         let stage_data = &fixed.tableau.stages[stage];
         let (before, rest) = work.k.split_at_mut(stage);

@@ -40,7 +40,7 @@ impl<M: Model> Integrator<M> {
     pub(super) fn defect(&mut self, tried: &Tried) -> Result<f64, Fault> {
         let &Tried { h, end, high, .. } = tried;
         let time_invariant = self.is_time_invariant();
-        let Integrator { fixed, model, live, work, solvers, .. } = self;
+        let Integrator { fixed, model, live, work, solvers, counts, .. } = self;
         let (tableau, solver) = (&fixed.tableau, &mut solvers[live.solver]);
         if tried.euler_only {
             return Ok(f64::MAX);
@@ -48,7 +48,7 @@ impl<M: Model> Integrator<M> {
         let last = tableau.stages.len() - 1;
         match tableau.watch {
             WatchPoint::End => {
-                live.evaluations += 1;
+                counts.ends += 1;
                 let status = model.get_derivatives(work.f.at(Some(tried.point)));
                 if status == Status::Discard {
                     work.f.at(None).fill(f64::NAN);
@@ -92,6 +92,7 @@ impl<M: Model> Integrator<M> {
             0 => 1.0,
             _ => relative_defect(&work.e, &work.x_stage, tableau.gamma(last), &fixed.inverse_sizes),
         };
+        counts.solutions[live.solver] += 1 + u64::from(powers);
         factors.solve(&mut work.e);
         if powers > 0 {
             work.e_result.copy_from_slice(&work.e);

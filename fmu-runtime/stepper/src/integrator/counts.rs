@@ -1,0 +1,50 @@
+//! What a communication step took, counted where it is done: cost and bound need no formula of their own.
+
+use std::ops::AddAssign;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Evaluations of the model for the stages of attempts, ∂f/∂t included where the method needs it.
+    pub stages: u64,
+    /// Evaluations or directional derivatives for the Jacobian, by the plan's own matrix and by its fallback. A difference
+    /// that the model refuses at the edge of its domain and that is taken the other way counts once.
+    pub colours: [u64; 2],
+    /// Evaluations at x and the last stage's time, for the watch.
+    pub watch: u64,
+    /// Evaluations where a step ends: for the watch, the next step, outputs, or to see whether it can be evaluated there.
+    pub ends: u64,
+    /// Readings of the event indicators.
+    pub indicators: u64,
+    /// Events that were handled.
+    pub events: u64,
+    /// Steps and parts of steps that were tried.
+    pub attempts: u64,
+    /// Solutions, by solver.
+    pub solutions: [u64; 2],
+    /// Factorisations of I - γ h A, by solver; and of these the ones that balanced the dense cores anew.
+    pub factorisations: [u64; 2],
+    pub balances: [u64; 2],
+}
+
+impl Counts {
+    /// Evaluations of the model, directional derivatives included.
+    pub fn evaluations(&self) -> u64 {
+        self.stages + self.colours[0] + self.colours[1] + self.watch + self.ends
+    }
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Counts) {
+        let add = |sum: &mut [u64; 2], more: [u64; 2]| sum.iter_mut().zip(more).for_each(|(s, m)| *s += m);
+        self.stages += other.stages;
+        add(&mut self.colours, other.colours);
+        self.watch += other.watch;
+        self.ends += other.ends;
+        self.indicators += other.indicators;
+        self.events += other.events;
+        self.attempts += other.attempts;
+        add(&mut self.solutions, other.solutions);
+        add(&mut self.factorisations, other.factorisations);
+        add(&mut self.balances, other.balances);
+    }
+}
