@@ -50,8 +50,6 @@ pub struct Instance {
     start_time: f64,
     tolerance: Option<f64>,
     clock: Clock,
-    /// What the last communication step took.
-    taken: Counts,
     terminated_by_model: bool,
     warned_about_step: bool,
     /// Wall-clock seconds of the last step, and steps that took longer than the time they simulate.
@@ -157,7 +155,6 @@ impl Instance {
             start_time: 0.0,
             tolerance: None,
             clock: Clock::default(),
-            taken: Counts::default(),
             terminated_by_model: false,
             warned_about_step: false,
             step_time: 0.0,
@@ -542,13 +539,13 @@ impl Instance {
 
     /// Step, or stay at the last good state.
     fn advance(&mut self, length: f64, division: Division) -> Result<(), Fault> {
-        let Instance { integrator, real, twin, taken, .. } = self;
+        let Instance { integrator, real, twin, .. } = self;
         let known = |reference: u32| real.find(reference).and_then(|index| real.values[index]);
         if let Some(twin) = twin {
             twin.begin_slopes(known);
         }
-        let result = integrator.begin_slopes(known).and_then(|()| integrator.advance(length, division));
-        let result = result.map(|counts| *taken = counts);
+        let result =
+            integrator.begin_slopes(known).and_then(|()| integrator.advance(length, division).map(drop));
         if result.is_err() {
             integrator.restore();
         }
@@ -587,8 +584,8 @@ impl Instance {
     }
 
     /// What the last communication step took.
-    pub fn taken(&self) -> Counts {
-        self.taken
+    pub fn taken(&self) -> &Counts {
+        self.integrator.counts()
     }
 
     /// The continuous states at the last communication point.

@@ -8,11 +8,15 @@ use stepper::status::Status;
 /// What the stepper is told; an answer that would come later is none.
 #[inline]
 fn answer(status: Returned) -> Status {
+    if status.is_usable() { Status::Ok } else { refusal(status) }
+}
+
+#[cold]
+fn refusal(status: Returned) -> Status {
     match status {
-        Returned::Ok | Returned::Warning => Status::Ok,
         Returned::Discard => Status::Discard,
         Returned::Fatal => Status::Fatal,
-        Returned::Error | Returned::Pending => Status::Error,
+        _ => Status::Error,
     }
 }
 

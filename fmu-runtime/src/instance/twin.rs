@@ -132,7 +132,7 @@ impl Twin {
         if !self.on {
             return;
         }
-        let advanced = self.integrator.advance(length, division);
+        let advanced = self.integrator.advance(length, division).map(drop);
         self.integrator.forget_slopes();
         if let Err(fault) = advanced {
             self.lose(Loss::Step(fault));

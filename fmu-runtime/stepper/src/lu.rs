@@ -37,7 +37,6 @@ use schedule::{Piece, Schedule, Stage};
 use serde::{Deserialize, Serialize};
 use solution::Class;
 use std::ops::{Add, Div, Mul, Sub};
-use std::sync::Arc;
 use substitute::substitute;
 
 /// A pivot below this fraction of what it was computed from is refused.
@@ -83,10 +82,10 @@ impl Number for f64 {
     }
 }
 
-/// The factors of W and everything needed to renew them. Copies share the schedule, which never changes.
+/// The factors of W and everything needed to renew them.
 #[derive(Clone, Debug)]
 pub struct Factors<T: Number = f64> {
-    schedule: Arc<Schedule>,
+    schedule: Schedule,
     /// The rows of W, then of L, with the reciprocal pivots.
     w: Vec<T>,
     /// The rows of U, each divided by its pivot.
@@ -131,7 +130,7 @@ impl<T: Number> Factors<T> {
             w: zeros(schedule.slots),
             upper: zeros(schedule.upper),
             cores: Cores::new(tears),
-            schedule: Arc::new(schedule),
+            schedule,
         })
     }
 
@@ -203,15 +202,16 @@ impl<T: Number> Factors<T> {
     /// Solve W d = y with the last factors; y enters in `d`.
     #[inline(never)]
     pub fn solve(&mut self, d: &mut [T]) {
-        let Factors { schedule: s, w, upper, cores, .. } = self;
-        let mut rows = s.solution.rows.as_slice();
-        for run in &s.solution.runs {
+        let Factors { schedule, w, upper, cores } = self;
+        let Schedule { solution, states, .. } = schedule;
+        let mut rows = solution.rows.as_slice();
+        for run in &solution.runs {
             let rows = take(&mut rows, run.len as usize);
             match run.class {
                 Class::Forward(columns) => substitute::<T, true>(columns, rows, w, d),
                 Class::Reduce(columns) => substitute::<T, false>(columns, rows, w, d),
                 Class::Backward(columns) => substitute::<T, false>(columns, rows, upper, d),
-                Class::Core(core) => cores.solve(&core, &s.states[core.rows()], d),
+                Class::Core(core) => cores.solve(&core, &states[core.rows()], d),
             }
         }
     }

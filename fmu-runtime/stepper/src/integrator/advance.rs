@@ -10,7 +10,6 @@
 //! outputs were read there has them in its own cache.
 
 use super::event::Budget;
-use super::point::Point;
 use super::stages::{bad_derivative, blame_derivative};
 use super::{Counts, Integrator, usable};
 use crate::fault::Fault;
@@ -43,8 +42,8 @@ pub(super) enum Renewal {
 pub(super) struct Tried {
     pub h: f64,
     pub end: f64,
-    /// Where it leads.
-    pub point: Point,
+    /// The name of the states that it leads to.
+    pub states: u64,
     /// All of the Jacobian was renewed at its start.
     pub renewed: bool,
     /// A later stage could not be evaluated: the step is the first stage alone, linearly implicit Euler.
@@ -106,12 +105,12 @@ impl<M: Model> Integrator<M> {
     }
 
     /// Take a communication step of this length. Gives what it took.
-    pub fn advance(&mut self, length: f64, division: Division) -> Result<Counts, Fault> {
+    pub fn advance(&mut self, length: f64, division: Division) -> Result<&Counts, Fault> {
         self.counts = Counts::default();
         let taken = self.communication_step(length, division);
         self.live.evaluations += self.counts.evaluations();
         self.live.watch_evaluations += self.counts.watch;
-        taken.map(|()| self.counts)
+        taken.map(|()| &self.counts)
     }
 
     fn communication_step(&mut self, length: f64, division: Division) -> Result<(), Fault> {
@@ -166,11 +165,11 @@ impl<M: Model> Integrator<M> {
             let length = if whole && !cut { h } else { stop - self.live.time };
             if length > snap || (whole && !cut) {
                 let tried = self.step(length, stop)?;
-                if self.locate(tried, &mut budget)? {
+                if self.locate(&tried, &mut budget)? {
                     whole = false;
                     continue;
                 }
-                self.accept(tried);
+                self.accept(&tried);
                 // Where a time event is due as well, they are one event: the one below.
                 if self.completed_step()? && !time_event {
                     self.event(&mut budget)?;
@@ -255,7 +254,7 @@ impl<M: Model> Integrator<M> {
         let mut tried = Tried {
             h,
             end,
-            point: self.live.point,
+            states: self.live.point.states,
             renewed: false,
             euler_only: false,
             high: 1.0,
@@ -318,17 +317,17 @@ impl<M: Model> Integrator<M> {
     }
 
     /// The step counts: x := x_new.
-    pub(super) fn accept(&mut self, tried: Tried) {
+    pub(super) fn accept(&mut self, tried: &Tried) {
         let time_invariant = self.is_time_invariant();
-        self.keep_last_stage(&tried);
+        self.keep_last_stage(tried);
         let Integrator { live, work, .. } = self;
         std::mem::swap(&mut live.x, &mut work.x_new);
         std::mem::swap(&mut live.d, &mut live.d_before);
         std::mem::swap(&mut live.d, &mut work.d);
         (live.h_before, live.h_last) = (live.h_last, tried.h);
         live.estimate = tried.estimate;
-        live.point = tried.point;
-        if time_invariant && work.f.is_at(tried.point) {
+        live.point.states = tried.states;
+        if time_invariant && work.f.is_at(live.point) {
             std::mem::swap(&mut live.derivatives, &mut work.f);
         }
         live.time = tried.end;

@@ -32,7 +32,7 @@ impl<M> Integrator<M> {
             }
         }
         if let Some(factors) = solvers[live.solver].factors.last_mut().filter(|_| live.factored_for > 0.0) {
-            counts.solutions[live.solver] += 1;
+            counts.solutions[live.solver & 1] += 1;
             factors.solve(&mut live.carried);
         }
         // Told as very large, and never as no number.

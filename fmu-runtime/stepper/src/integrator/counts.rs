@@ -1,7 +1,5 @@
 //! What a communication step took, counted where it is done: cost and bound need no formula of their own.
 
-use std::ops::AddAssign;
-
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Evaluations of the model for the stages of attempts, ∂f/∂t included where the method needs it.
@@ -30,21 +28,5 @@ impl Counts {
     /// Evaluations of the model, directional derivatives included.
     pub fn evaluations(&self) -> u64 {
         self.stages + self.colours[0] + self.colours[1] + self.watch + self.ends
-    }
-}
-
-impl AddAssign for Counts {
-    fn add_assign(&mut self, other: Counts) {
-        let add = |sum: &mut [u64; 2], more: [u64; 2]| sum.iter_mut().zip(more).for_each(|(s, m)| *s += m);
-        self.stages += other.stages;
-        add(&mut self.colours, other.colours);
-        self.watch += other.watch;
-        self.ends += other.ends;
-        self.indicators += other.indicators;
-        self.events += other.events;
-        self.attempts += other.attempts;
-        add(&mut self.solutions, other.solutions);
-        add(&mut self.factorisations, other.factorisations);
-        add(&mut self.balances, other.balances);
     }
 }

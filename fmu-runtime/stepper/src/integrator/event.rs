@@ -71,7 +71,7 @@ impl<M: Model> Integrator<M> {
 
     /// After a step that is not accepted yet: find the first event in it, accept the step up to there, and handle it.
     /// False if there is none, and the new indicators count.
-    pub(super) fn locate(&mut self, tried: Tried, budget: &mut Budget) -> Result<bool, Fault> {
+    pub(super) fn locate(&mut self, tried: &Tried, budget: &mut Budget) -> Result<bool, Fault> {
         if self.fixed.plan.events.indicators == 0 {
             return Ok(false);
         }
@@ -79,7 +79,7 @@ impl<M: Model> Integrator<M> {
         let found = crossed(&self.live.z, &self.work.z_new);
         if !found || self.rehearsing {
             // The model has just evaluated itself here: its derivatives cost next to nothing now, and start the next step.
-            self.read_derivatives(&tried)?;
+            self.read_derivatives(tried)?;
             // Put-off events stay visible as a difference to the indicators of the last event.
             std::mem::swap(&mut self.live.z, &mut self.work.z_new);
             return Ok(false);
@@ -89,7 +89,7 @@ impl<M: Model> Integrator<M> {
             return Ok(false);
         }
         let tried = self.search(tried)?;
-        self.accept(tried);
+        self.accept(&tried);
         // Whether the model asks for Event Mode or not, it goes there now.
         let _ = self.completed_step()?;
         self.work.z_after.copy_from_slice(&self.work.z_new);
@@ -117,10 +117,10 @@ impl<M: Model> Integrator<M> {
     /// The secant through the indicators, the value of an end that stays halved (Illinois), and kept so near to the middle that trial k leaves at most 2^(1-k) of the
     /// step (as in Oliveira and Takahashi's ITP): where only signs are known, an event is late by at most 2^(1-bisections) of the step. Where the indicator is
     /// smooth the search ends much nearer, after a few trials: events come late and never early, and in a switched model the delays of all cycles add up.
-    fn search(&mut self, whole: Tried) -> Result<Tried, Fault> {
+    fn search(&mut self, whole: &Tried) -> Result<Tried, Fault> {
         let bisections = self.fixed.plan.events.bisections;
         let near = SMOOTH.min(0.5f64.powi(bisections as i32));
-        let mut tried = whole;
+        let mut tried = *whole;
         let (mut before, mut after) = (0.0, 1.0);
         self.work.z_before.copy_from_slice(&self.live.z);
         self.work.z_after.copy_from_slice(&self.work.z_new);
@@ -158,7 +158,7 @@ impl<M: Model> Integrator<M> {
     }
 
     /// Take this part of the step with the same A, and see whether an indicator has changed its sign there.
-    fn try_part(&mut self, part: f64, whole: Tried) -> Result<(Tried, bool), Fault> {
+    fn try_part(&mut self, part: f64, whole: &Tried) -> Result<(Tried, bool), Fault> {
         let end = if part == 1.0 { whole.end } else { self.live.time + part * whole.h };
         let tried = self.attempt(part * whole.h, end, Renewal::Nothing)?;
         self.read_indicators(end)?;
@@ -167,11 +167,12 @@ impl<M: Model> Integrator<M> {
 
     /// Derivatives at the end of the step that is tried, where they can start the next.
     fn read_derivatives(&mut self, tried: &Tried) -> Result<(), Fault> {
-        if self.work.f.is_at(tried.point) || !self.is_time_invariant() || self.live.x.is_empty() {
+        let point = self.live.point_of(tried.states);
+        if self.work.f.is_at(point) || !self.is_time_invariant() || self.live.x.is_empty() {
             return Ok(());
         }
         self.counts.ends += 1;
-        let status = self.model.get_derivatives(self.work.f.at(Some(tried.point)));
+        let status = self.model.get_derivatives(self.work.f.at(Some(point)));
         super::usable(Call::GetDerivatives, status, tried.end)
     }
 
@@ -269,7 +270,7 @@ impl<M: Model> Integrator<M> {
             std::mem::swap(&mut self.live.z, &mut self.work.z_new);
         }
         let live = &mut self.live;
-        live.point = live.new_states();
+        live.point.states = live.new_states();
         self.held = Held { time: f64::NAN, states: Some(live.point.states) };
         live.next_event = info.next_event_time.unwrap_or(f64::INFINITY);
         live.inputs_changed = false;

@@ -120,9 +120,15 @@ impl Live {
 
     /// A name for states that had none so far.
     #[inline]
-    pub(super) fn new_states(&mut self) -> Point {
+    pub(super) fn new_states(&mut self) -> u64 {
         self.names += 1;
-        Point { states: self.names, ..self.point }
+        self.names
+    }
+
+    /// Other states, with the inputs as they are.
+    #[inline]
+    pub(super) fn point_of(&self, states: u64) -> Point {
+        Point { states, ..self.point }
     }
 
     /// From now on this solver, from scratch.

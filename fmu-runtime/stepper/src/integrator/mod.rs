@@ -143,6 +143,11 @@ impl<M: Model> Integrator<M> {
         }
     }
 
+    /// What the last communication step took, or the one that failed.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
     pub fn plan(&self) -> &Plan {
         &self.fixed.plan
     }

@@ -22,7 +22,17 @@ pub(super) struct Made {
 
 impl<M> Integrator<M> {
     /// The next remark that has not been made yet.
+    #[inline]
     pub fn remark(&mut self) -> Option<Remark> {
+        let live = &self.live;
+        if live.solver == 0 && live.outside_plan == 0 && live.carried_events == 0 {
+            return None;
+        }
+        self.next_remark()
+    }
+
+    #[cold]
+    fn next_remark(&mut self) -> Option<Remark> {
         let (live, made) = (&self.live, &mut self.made);
         let time = live.time;
         if live.solver > 0 && !std::mem::replace(&mut made.fallback, true) {

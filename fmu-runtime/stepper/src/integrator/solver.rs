@@ -8,7 +8,7 @@ use crate::method::Tableau;
 use crate::plan::{Elimination, Jacobian, Plan, Policy};
 use std::sync::Arc;
 
-/// Copies share what never changes: the order of the elimination and the colours.
+/// Copies share the entries and the colours, which never change.
 #[derive(Clone)]
 pub(super) struct Solver {
     pub policy: Policy,

@@ -5,7 +5,7 @@ use super::advance::{Renewal, Tried};
 use super::{Integrator, usable};
 use crate::fault::Fault;
 use crate::jacobian::Which;
-use crate::method::{Tableau, WatchPoint};
+use crate::method::Tableau;
 use crate::model::{Call, Model};
 use crate::plan::Policy;
 use crate::status::Status;
@@ -14,10 +14,10 @@ impl<M: Model> Integrator<M> {
     /// Hand the end of the step that is tried to the model.
     pub(super) fn hand_over(&mut self, tried: &mut Tried) -> Result<(), Fault> {
         let Integrator { model, live, work, held, .. } = self;
-        tried.point = live.new_states();
+        tried.states = live.new_states();
         held.states = None;
         usable(Call::SetStates, model.set_continuous_states(&work.x_new), tried.end)?;
-        held.states = Some(tried.point.states);
+        held.states = Some(tried.states);
         Ok(())
     }
 
@@ -59,11 +59,13 @@ impl<M: Model> Integrator<M> {
     }
 
     /// Set the model's time and the inputs that have a slope.
+    #[inline]
     pub(super) fn move_to(&mut self, time: f64) -> Result<(), Fault> {
+        if self.held.time == time { Ok(()) } else { self.set_time(time) }
+    }
+
+    fn set_time(&mut self, time: f64) -> Result<(), Fault> {
         let Integrator { model, live, held, .. } = self;
-        if held.time == time {
-            return Ok(());
-        }
         held.time = f64::NAN;
         usable(Call::SetTime, model.set_time(time), time)?;
         if !live.extrapolation.is_empty() {
@@ -105,12 +107,12 @@ impl<M: Model> Integrator<M> {
             work.f_start.copy_from_slice(&live.derivatives.f);
             return Ok(());
         }
-        let here = &fixed.tableau.stages[stage];
-        if here.is_at_start() {
+        if fixed.is_at_x[stage] {
             self.place(end)?;
         } else {
             work.x_stage.copy_from_slice(&live.x);
-            for (&a, k) in here.nodes.iter().zip(&work.k).filter(|(a, _)| **a != 0.0) {
+            let nodes = &fixed.tableau.stages[stage].nodes;
+            for (&a, k) in nodes.iter().zip(&work.k).filter(|(a, _)| **a != 0.0) {
                 work.x_stage.iter_mut().zip(k).for_each(|(x, k)| *x += a * k);
             }
             held.states = None;
@@ -125,9 +127,7 @@ impl<M: Model> Integrator<M> {
     /// Before the last stage is evaluated: the watch compares it with x at the same time. Where that is not the first
     /// stage's, f at x follows from the step before or is asked for once more.
     pub(super) fn evaluate_for_watch(&mut self, tried: &mut Tried) -> Result<(), Fault> {
-        let tableau = &self.fixed.tableau;
-        let asks = tableau.watch_evaluations(self.is_time_invariant()) > 0;
-        if self.fixed.plan.watch.is_none() || !asks || tableau.watch == WatchPoint::End {
+        if !self.fixed.watches_in_time[usize::from(self.is_time_invariant())] {
             return Ok(());
         }
         tried.watched_in_time = true;
@@ -143,7 +143,7 @@ impl<M: Model> Integrator<M> {
 
     /// ∂f/∂t where the first stage is, by a difference.
     pub(super) fn differentiate_time(&mut self, h: f64, time_invariant: bool) -> Result<(), Fault> {
-        if !self.fixed.tableau.needs_time_slope(time_invariant) {
+        if time_invariant || !self.fixed.needs_time_slope {
             return Ok(());
         }
         let here = self.live.time + self.fixed.tableau.stages[0].time * h;
@@ -208,8 +208,8 @@ impl<M: Model> Integrator<M> {
     pub(super) fn solve_stage(&mut self, stage: usize, h: f64, time_invariant: bool) {
         let Integrator { fixed, live, work, solvers, counts, .. } = self;
         let factors = &mut solvers[live.solver].factors;
-        counts.solutions[live.solver] += 1;
-        let f = if fixed.is_at_start(stage, time_invariant) { &work.f_start } else { &work.f.f };
+        counts.solutions[live.solver & 1] += 1;
+        let f = if fixed.takes_start[stage][usize::from(time_invariant)] { &work.f_start } else { &work.f.f };
         let stage_data = &fixed.tableau.stages[stage];
         let (before, rest) = work.k.split_at_mut(stage);
         let k = &mut rest[0];

@@ -49,7 +49,7 @@ impl<M: Model> Integrator<M> {
         match tableau.watch {
             WatchPoint::End => {
                 counts.ends += 1;
-                let status = model.get_derivatives(work.f.at(Some(tried.point)));
+                let status = model.get_derivatives(work.f.at(Some(live.point_of(tried.states))));
                 if status == Status::Discard {
                     work.f.at(None).fill(f64::NAN);
                     return Ok(f64::INFINITY);
@@ -68,7 +68,7 @@ impl<M: Model> Integrator<M> {
                 for (delta, x) in work.x_stage.iter_mut().zip(&live.x) {
                     *delta -= x;
                 }
-                match tableau.only_node(last).filter(|&j| fixed.is_at_start(j, time_invariant)) {
+                match fixed.solves_for_delta[usize::from(time_invariant)] {
                     // δ = k of a stage that solved (I - γhA) k = s h f(x): there is A δ.
                     Some(j) => {
                         let (ratio, s) =
@@ -92,7 +92,7 @@ impl<M: Model> Integrator<M> {
             0 => 1.0,
             _ => relative_defect(&work.e, &work.x_stage, tableau.gamma(last), &fixed.inverse_sizes),
         };
-        counts.solutions[live.solver] += 1 + u64::from(powers);
+        counts.solutions[live.solver & 1] += 1 + u64::from(powers);
         factors.solve(&mut work.e);
         if powers > 0 {
             work.e_result.copy_from_slice(&work.e);
