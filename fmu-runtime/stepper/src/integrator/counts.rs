@@ -13,7 +13,7 @@ pub struct Counts {
     pub ends: u64,
     /// Readings of the event indicators.
     pub indicators: u64,
-    /// Events that were handled.
+    /// Times that the model was taken through Event Mode, whether it then asked for something or not.
     pub events: u64,
     /// Steps and parts of steps that were tried.
     pub attempts: u64,

@@ -7,6 +7,7 @@ mod adversary;
 mod becker;
 mod beside;
 mod contact;
+mod counting;
 mod details;
 mod events;
 mod hybrid;
