@@ -7,7 +7,7 @@
 //! may be at most: where that is beyond the tolerance, and beyond twice what was claimed, the step counts as beyond.
 //!
 //! The range is that of the given runs at build, widened by what is seen. A run that has just begun has no mean yet, and a quantity that stood
-//! still in the given runs no range. Until [`BEGINNING`] points were seen the mean is taken over as many (a single late value at the start is
+//! still in the given runs no range. Until `BEGINNING` points were seen the mean is taken over as many (a single late value at the start is
 //! no error of the run), and the range of any verified run stands in; from then on that one fades.
 //!
 //! Everything is allocated by [`Measure::new`]; noting a point allocates nothing.
