@@ -67,9 +67,10 @@ fn an_evaluation_that_takes_longer_elsewhere_is_told_and_counts() {
 /// A budget in seconds is bound x time of an evaluation, to the last digit, not to a power of four: just above what the plan takes it is kept, just below another plan is.
 #[test]
 fn a_budget_is_held_exactly() {
-    let options =
-        |budget: f64| format!("--evaluation-time 10us --method lie --jacobian watched --budget {budget}us");
-    let free = summary("van-der-pol", "--evaluation-time 10us --method lie --jacobian watched");
+    let options = |budget: f64| {
+        format!("--twin off --evaluation-time 10us --method lie --jacobian watched --budget {budget}us")
+    };
+    let free = summary("van-der-pol", "--twin off --evaluation-time 10us --method lie --jacobian watched");
     let longest = 1e-3 * number(&free, "longest_step_ns");
     assert!(longest >= 10.0 * number(&free, "evaluations_worst_step"), "{longest}");
     let kept = summary("van-der-pol", &options(longest + 0.001));
@@ -134,16 +135,19 @@ fn what_leaves_no_room_for_an_evaluation_is_refused() {
         let said = refused("dc-drive", options);
         assert!(parts.iter().all(|part| said.contains(part)), "{options}: {said}");
     }
+    // A step that nobody asked for refuses nothing: every other tool runs such an FMU.
+    let found = summary("dc-drive", "--evaluation-time 2ms");
+    assert!(warnings(&found)[0].contains("not a real-time FMU at 1 ms"), "{:?}", warnings(&found));
 }
 
 /// Nobody says what the pump delivers. With 1 m³/s, the guess, its pressures are 1e13 Pa, 1e8 times their nominal value: the guess is narrowed until they are not, that is printed, and neither
 /// the sizes that the watch divides by nor the number of internal steps follow from it.
 #[test]
 fn an_input_without_a_range_follows_what_the_model_answers() {
-    let found = summary("pump", "");
+    let found = summary("pump", "--twin off");
     let ranges = found["ranges"].to_string();
     assert!(ranges.contains("q = -0.0001 … 0.0001 m3/s") && ranges.contains("narrowed to 1e-4"), "{ranges}");
-    let plan = std::fs::read_to_string(build("pump", "").root.join("resources/plan.json")).unwrap();
+    let plan = std::fs::read_to_string(build("pump", "--twin off").root.join("resources/plan.json")).unwrap();
     let plan: Value = serde_json::from_str(&plan).unwrap();
     for size in plan["states"]["sizes"].as_array().unwrap() {
         assert!((1e4..=2e6).contains(&size.as_f64().unwrap()), "{size}");
@@ -156,7 +160,7 @@ fn an_input_without_a_range_follows_what_the_model_answers() {
 /// With its parameter doubled the model grows by a half in each step, and every plan is off by far more than 100 %: that run is told of and chooses nothing, not eight internal steps either.
 #[test]
 fn a_run_on_which_every_plan_is_off_chooses_nothing() {
-    let found = summary("runaway", "");
+    let found = summary("runaway", "--twin off");
     let runs = found["explored"]["runs"].as_array().unwrap();
     assert!(runs.iter().any(|run| run["counts"] == false), "{runs:?}");
     assert!(runs.iter().any(|run| run["counts"] == true), "{runs:?}");
@@ -183,11 +187,11 @@ fn the_default_plan_is_the_cheapest_that_holds_with_margin() {
             let explored = found["explored"]["error"].as_f64().unwrap_or(0.0);
             number(found, "error").max(explored)
         };
-        let auto = summary(model, "");
+        let auto = summary(model, "--twin off");
         assert!(error(&auto) <= 0.01, "{model}: {}", error(&auto));
         let mut cheapest = f64::INFINITY;
         for method in ["lie", "lie2", "ros2", "ros34pw2"] {
-            let one = summary(model, &format!("--method {method} --substeps 1"));
+            let one = summary(model, &format!("--method {method} --substeps 1 --twin off"));
             if error(&one) <= 0.00667 {
                 cheapest = cheapest.min(cost(&one));
             }

@@ -121,6 +121,11 @@ def test_the_certificate_is_true(build, model):
         size = float(np.max(np.abs(expected)))
         span = float(np.ptp(expected))
         deviation = result[name][::every] - expected
+        if error["still"]:
+            # A sum of large terms that moves by their rounding only has no range of its own.
+            largest = max(float(np.max(np.abs(reference[other]))) for other in outputs)
+            assert np.max(np.abs(deviation)) <= 1e-9 * largest, name
+            continue
         # A jump that falls on a communication point is seen there or at the next one, as rounding has it: both are right.
         low, high = np.minimum(np.minimum(before, expected), after), np.maximum(np.maximum(before, expected), after)
         jumps = high - low > 0.1 * span

@@ -1,4 +1,4 @@
-//! What no plan can do is refused before plans are made: every step evaluates the model once at least.
+//! What was asked for and no plan can do is refused before plans are made: every step evaluates the model once at least.
 
 use super::problem::Problem;
 use super::trial::round_up;
@@ -9,7 +9,7 @@ use crate::quantity::format_duration;
 /// Evaluations of the model in a communication step that the cheapest plans take, outputs included.
 const FEW: f64 = 2.0;
 
-/// A model whose evaluation takes longer than the step, or longer than the budget.
+/// A model whose evaluation takes longer than the step, or longer than the budget, that was asked for.
 pub fn refuse_hopeless(problem: &Problem, options: &Options) -> Result<(), Error> {
     let measured = problem.studied.prices.evaluation();
     let evaluation = options.evaluation_time.unwrap_or(measured);
@@ -30,7 +30,8 @@ pub fn refuse_hopeless(problem: &Problem, options: &Options) -> Result<(), Error
     let faster =
         if options.evaluation_time.is_some() { "" } else { "; for a faster target say --evaluation-time" };
     let refuse = |why: String| Err(Error::Request(why));
-    if least > step {
+    // A step that nobody asked for is the FMU's own: it is built all the same, and told not to be in time.
+    if least > step && options.step.is_some() {
         return refuse(format!(
             "{each}{here}, longer than the communication step of {}: no plan can keep that. A --step of {} would do, with the \
              cheapest plan{faster}",
