@@ -48,9 +48,17 @@ impl WorstStep {
                 + fallback.unwrap_or(0.0)
         };
         let (first, later) = (piece(watched + once_more), piece(once_more));
-        let with = |events: u32| {
-            f64::from(substeps) * first + f64::from(events) * (later + f64::from(trials) * attempt)
+        // With a twin, pieces that meet a time event are taken in two.
+        let halved = |events: u32| match plan.has_twin() {
+            true => f64::from((2 * events).min(substeps + events)) * first,
+            false => 0.0,
         };
+        let with = |events: u32| {
+            f64::from(substeps) * first
+                + f64::from(events) * (later + f64::from(trials) * attempt)
+                + halved(events)
+        };
+        let pieces = if plan.has_twin() { 2 * pieces } else { pieces };
         let indicator_calls = match plan.events.indicators {
             0 => 0,
             // After each piece, in each trial, after each event; and once if inputs have changed.
@@ -59,7 +67,8 @@ impl WorstStep {
         let solves = tableau.stages.len() as u64 + watch_solutions(plan, &tableau);
         let attempt_operations =
             tableau.gammas.len() as u64 * operations.refactor + solves * operations.solve;
-        let again = (watched + once_more) as u64 + u64::from(events) * once_more as u64;
+        let halves = if plan.has_twin() { 2 } else { 1 };
+        let again = halves * ((watched + once_more) as u64 + u64::from(events) * once_more as u64);
         let attempts = u64::from(pieces) + again + u64::from(events * trials);
         WorstStep {
             events: events * substeps,

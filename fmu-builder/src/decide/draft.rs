@@ -231,6 +231,7 @@ impl Draft {
         }
         let mut twin = plan.clone();
         twin.step.substeps /= 2;
+        twin.accuracy = None;
         let outputs = self.cost(plan, Shares::default()).evaluations_for_outputs;
         own.with_twin(WorstStep::new(&twin, self.operations, self.per_colour), outputs)
     }

@@ -444,15 +444,20 @@ impl<'a> Judge<'a> {
         Ok((outcome, shares))
     }
 
-    /// One plan on several runs; answers in their order.
-    fn simulate(&self, label: &str, plan: &Plan, runs: &[&ReferenceRun]) -> Vec<Result<Simulated, String>> {
-        let simulate = |run: &&ReferenceRun| Simulate {
+    fn simulation(&self, plan: &Plan, run: &ReferenceRun) -> Simulate {
+        Simulate {
             interface: self.problem.interface.clone(),
             experiment: run.experiment.clone(),
             plan: plan.clone(),
             steps: run.steps,
             every: run.every,
-        };
+            alone: false,
+        }
+    }
+
+    /// One plan on several runs; answers in their order.
+    fn simulate(&self, label: &str, plan: &Plan, runs: &[&ReferenceRun]) -> Vec<Result<Simulated, String>> {
+        let simulate = |run: &&ReferenceRun| self.simulation(plan, run);
         if runs.is_empty() {
             return Vec::new();
         }

@@ -25,6 +25,8 @@ pub struct Simulate {
     /// Communication steps, and how many of them lie between two recorded points.
     pub steps: u64,
     pub every: u64,
+    /// Without the second instance, even where the plan asks for one.
+    pub alone: bool,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -159,7 +161,7 @@ impl Simulate {
 
     /// A second instance of the model, where the plan asks for one.
     fn twin(&self, reporter: &mut Reporter) -> Result<Option<Fmu2>, Refusal> {
-        if !self.plan.has_twin() {
+        if !self.plan.has_twin() || self.alone {
             return Ok(None);
         }
         let (mut twin, log) = instantiate(&self.interface, reporter)?;

@@ -158,18 +158,29 @@ impl<M: Model> Integrator<M> {
         // Far from zero the model and we know one point in time to a few ulps only.
         let snap = SNAP * h + 4.0 * f64::EPSILON * end.abs();
         let mut whole = true; // the first piece reaches `end` unless an event cuts it
+        let mut second_half = false;
         loop {
-            let time_event = self.live.next_event <= end + snap && budget.left();
-            let cut = time_event && self.live.next_event < end - snap;
-            let stop = if cut { self.live.next_event.max(self.live.time) } else { end };
+            let mut time_event = self.live.next_event <= end + snap && budget.left();
+            let mut cut = time_event && self.live.next_event < end - snap;
+            let mut stop = if cut { self.live.next_event.max(self.live.time) } else { end };
+            // A twin's steps are cut at the same time events: what lies between them is taken in two, or both would take the same steps.
+            let meets_event = time_event || self.live.after_time_event;
+            second_half =
+                self.plan().has_twin() && meets_event && !second_half && stop - self.live.time > 4.0 * snap;
+            if second_half {
+                (time_event, cut) = (false, true);
+                stop = self.live.time + 0.5 * (stop - self.live.time);
+            }
             let length = if whole && !cut { h } else { stop - self.live.time };
             if length > snap || (whole && !cut) {
                 let tried = self.step(length, stop)?;
                 if self.locate(&tried, &mut budget)? {
-                    whole = false;
+                    (whole, second_half) = (false, false);
+                    self.live.after_time_event = false;
                     continue;
                 }
                 self.accept(&tried);
+                self.live.after_time_event &= second_half;
                 // Where a time event is due as well, they are one event: the one below.
                 if self.completed_step()? && !time_event {
                     self.event(&mut budget)?;
@@ -183,6 +194,7 @@ impl<M: Model> Integrator<M> {
                 self.call(Call::SetTime, |model| model.set_time(at))?;
                 self.live.time = stop;
                 self.event(&mut budget)?;
+                self.live.after_time_event = true;
             }
             if stop >= end {
                 // An event may ask for another one at the same time.

@@ -44,6 +44,8 @@ pub struct Live {
     pub(crate) factored_for: f64,
     pub(crate) next_colour: usize,
     pub(crate) next_event: f64,
+    /// The next step begins at a time event.
+    pub(crate) after_time_event: bool,
     /// Every entry of the Jacobian must be found anew.
     pub(crate) setup_needed: bool,
     /// An event that the last internal step had no room for.
