@@ -73,9 +73,7 @@ def test_invented_runs_do_not_cost_the_given_one_its_tolerance(name, tmp_path):
     assert explored["explored"]["error"] > explored["tolerance"]
 
 
-# Silent as long as nothing in the FMU looks at truncation: 1.2 % where 0.5 % is claimed, swept at 3.7 H.
-SILENT = {"van_der_pol_driven"}
-QUICK = [pytest.param(name, marks=[pytest.mark.xfail(strict=False)] * (name in SILENT)) for name, table in MODELS.items() if "quick" in table.flags]
+QUICK = [name for name, table in MODELS.items() if "quick" in table.flags]
 
 
 @pytest.mark.parametrize("name", QUICK)

@@ -490,8 +490,21 @@ impl Instance {
             (ErrorSource::Twin, None) => return,
         };
         let Some(beyond) = beyond else { return };
-        let Beyond { error, peak, output, late } = beyond;
+        let Beyond { error, peak, output, late, discrete } = beyond;
         let (time, tolerance) = (self.integrator.live.time, estimate.accuracy.tolerance);
+        if let Some(share) = discrete {
+            self.log(
+                Status::Warning,
+                format_args!(
+                    "at t = {time} a discrete output was another one for {:.2} % of the time so far than with twice the internal step: it \
+                     may be wrong for longer than the tolerance of {:.2} %. A shorter --step helps. fmuBuild.stepsOutsidePlan counts \
+                     such steps",
+                    100.0 * share,
+                    100.0 * tolerance
+                ),
+            );
+            return;
+        }
         let accuracy = self.integrator.plan().accuracy.as_ref();
         let name = accuracy.and_then(|it| it.names.get(output)).map_or("an output", String::as_str);
         self.log(

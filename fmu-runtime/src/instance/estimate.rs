@@ -26,6 +26,8 @@ pub(super) struct Beyond {
     pub output: usize,
     /// Most of it are jumps that come early or late.
     pub late: bool,
+    /// The share of the points at which a discrete output differed, if that is beyond the tolerance.
+    pub discrete: Option<f64>,
 }
 
 impl Estimate {
@@ -71,12 +73,13 @@ impl Estimate {
     /// A communication point of both: compare. What is beyond the tolerance is given once.
     pub fn compare(&mut self, fmu: &mut Integrator<Fmu2>, twin: &mut Twin) -> Option<Beyond> {
         let other = &mut twin.integrator;
-        let Estimate { accuracy, measure, values: [values, others], .. } = self;
+        let Estimate { accuracy, values: [values, others], .. } = self;
         if !(read(accuracy, fmu, values) && read(accuracy, other, others)) {
             return None; // nothing to compare at this point
         }
-        let beyond = measure.note(accuracy, values, others);
         self.compare_discrete(&mut fmu.model, &mut other.model);
+        let Estimate { accuracy, measure, values: [values, others], .. } = self;
+        let beyond = measure.note(accuracy, values, others);
         self.tell(beyond)
     }
 
@@ -88,6 +91,7 @@ impl Estimate {
                 peak: measure.peak(),
                 output: measure.worst().unwrap_or(0),
                 late: measure.but_for_lateness() < 0.5 * measure.error(),
+                discrete: measure.apart().then(|| measure.differing()),
             }
         })
     }

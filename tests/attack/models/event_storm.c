@@ -12,6 +12,7 @@
    parameter w = 40, from 13, to 200
    parameter tau = 0.02
    indicators 8
+   flag quick
 */
 #include "fmi2me.h"
 
