@@ -91,14 +91,21 @@ struct Outcome {
     explored: Option<f64>,
     /// What the FMU would say of its error, for each run.
     told: Vec<Told>,
+    /// Invented runs on which the FMU stops with an error, and why. That chooses against a plan; it refuses none.
+    stopped: Vec<String>,
     /// Within the tolerance on the given runs, and on the others, or there not far from the fresh step.
     holds: bool,
 }
 
 impl Outcome {
-    /// The largest error over all runs.
-    fn worst(&self) -> f64 {
+    /// The largest error over all runs that came to their end.
+    fn largest(&self) -> f64 {
         self.error.unwrap_or(0.0).max(self.explored.unwrap_or(0.0))
+    }
+
+    /// What plans are compared by: a run that stops is worse than any error.
+    fn worst(&self) -> f64 {
+        if self.stopped.is_empty() { self.largest() } else { f64::INFINITY }
     }
 
     /// The largest deviation at a point of the given runs.
@@ -434,7 +441,10 @@ impl<'a> Judge<'a> {
                 }
                 // The fresh step does not survive it either, or is as far off.
                 Err(_) if fresh.is_none() || !counts => {}
-                Err(failed) => return Err(format!("{}: {failed}", run.label)),
+                Err(failed) => {
+                    outcome.holds = false;
+                    outcome.stopped.push(format!("{}: {failed}", run.label));
+                }
             }
             outcome.runs.push(explored);
         }

@@ -137,6 +137,13 @@ impl Judge<'_> {
                 percent_to(error, 2)
             ));
         }
+        if let Some(first) = outcome.stopped.first() {
+            self.warnings.push(format!(
+                "the FMU stops with an error on {} of {} invented runs, with this and every other plan that was tried: {first}",
+                outcome.stopped.len(),
+                outcome.runs.len()
+            ));
+        }
         let senseless: Vec<&str> =
             outcome.runs.iter().filter(|run| !run.counts).map(|run| run.name.as_str()).collect();
         if !senseless.is_empty() {

@@ -100,7 +100,7 @@ impl<'a> Judge<'a> {
         self.is_undisturbed(&tried.plan, &outcome)?;
         plan = tried.plan;
         if let Some(accuracy) = &mut plan.accuracy {
-            accuracy.claimed = outcome.worst();
+            accuracy.claimed = outcome.largest();
             calibrate(accuracy, &mut outcome);
         }
         tried = Tried { cost: draft.cost(&plan, shares), plan, ..tried };
@@ -143,7 +143,7 @@ impl<'a> Judge<'a> {
         };
         let (mut outcome, shares) = self.run(&tried).ok()?;
         if let Some(accuracy) = &mut tried.plan.accuracy {
-            accuracy.claimed = outcome.worst();
+            accuracy.claimed = outcome.largest();
             calibrate_carried(accuracy, &mut outcome);
         }
         let draft = Draft::new(problem, &tried.candidate.mask);
