@@ -28,6 +28,7 @@ use crate::experiment::Experiment;
 use crate::interface::Interface;
 use crate::lab::Lab;
 use crate::options::{JacobianPolicy, Options, Partitioning};
+use crate::summary::Moved;
 use crate::worker::{Simulated, Studied};
 use fmu_runtime::plan::{Method, Plan};
 use serde::Serialize;
@@ -166,6 +167,8 @@ pub struct Decision {
     /// How far two accurate solutions of the given run lie apart, where that was looked at.
     pub reference_error: Option<f64>,
     pub explored: Explored,
+    /// Whether a compared quantity moved at all.
+    pub has_moved: Moved,
     /// What the FMU says of its error on each run.
     pub told: Vec<Told>,
     /// In which ranges inputs and parameters were moved for that.
