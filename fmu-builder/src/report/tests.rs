@@ -10,6 +10,7 @@ use crate::summary::{
     Accuracy, DiscreteError, Mark, Moved, NamedError, NamedFigure, StepTime, Timeliness,
     Verdict as Judgement, WatchSummary,
 };
+use crate::warning::{Warning, Warnings};
 use crate::worker::Simulated;
 use fmu_runtime::plan::{self, Events, Method, Model, Plan, States, Step, Variables};
 
@@ -87,12 +88,10 @@ fn decision() -> Decision {
         switching: vec![Switching { share: 0.25, delay: 2 }],
         explored_switching: Vec::new(),
         peaks: vec![],
-        reference_error: None,
         error: Some(0.002),
         has_moved: Moved { given: true, invented: true },
         explored: Explored::default(),
         told: vec![],
-        ranges: Vec::new(),
         verdict: Verdict { amplification: Some(0.5), failure: None },
         samples: 3,
         cost: Cost::default(),
@@ -106,8 +105,8 @@ fn decision() -> Decision {
             trial("third", None, None, false),
         ],
         times: Times::default(),
-        time_warnings: vec![],
-        warnings: vec![],
+        missed: None,
+        warnings: Warnings::new(),
     }
 }
 
@@ -234,9 +233,8 @@ fn summary() -> Summary {
         indicator_time_ns: Some(20.0),
         longest_step_ns: Some(900.0),
         longest_step_share: Some(0.0009),
-        time_warnings: 0,
         ranges: vec![],
-        warnings: vec![NASTY.into()],
+        warnings: [Warning::Halted(NASTY.into())].into_iter().collect(),
         repairs: vec![NASTY.into(); 2],
         written: NASTY.into(),
         figures: Figures {
