@@ -1,9 +1,11 @@
 //! The command line: what can be asked for, the help that teaches it, and the values that it means.
 //!
-//! What is malformed as a command is a usage error (exit code 2, from clap). Values that are requests, such as a step or a
-//! budget, are judged by `quantity`, and a refused one is exit code 1. Nothing behind this file knows of clap.
+//! What is malformed, a word or a value such as a step or a budget (judged by `quantity`), is a usage error: exit code 2. Nothing
+//! behind this file knows of clap.
 
 mod args;
+mod compare;
+mod mistakes;
 #[cfg(test)]
 mod tests;
 
@@ -15,7 +17,7 @@ use clap::{CommandFactory, Parser};
 
 use crate::Libraries;
 use crate::error::Error;
-use crate::options::{BenchOptions, InspectOptions, Options};
+use crate::options::{BenchOptions, CompareOptions, InspectOptions, Options};
 use args::{BuildArgs, Cli, ExampleArgs, Files, Sub, WorkerArgs};
 
 /// What the user asked for.
@@ -24,10 +26,12 @@ pub enum Command {
     Build(Box<Options>, Print),
     Inspect(InspectOptions, Print),
     Bench(BenchOptions, Print),
+    Compare(Box<CompareOptions>, Print),
     /// Write an example, or list them all.
     Example {
         name: Option<String>,
         output: Option<PathBuf>,
+        inputs: Option<PathBuf>,
     },
     /// The child process in which an FMU's code runs.
     Worker {
@@ -56,7 +60,13 @@ where
     I: IntoIterator<Item = T>,
     T: Into<OsString> + Clone,
 {
-    let Cli { command, files, mut build } = Cli::try_parse_from(words)?;
+    let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
+    if let Some(error) = mistakes::number_apart_from_its_unit(&words, &mut Cli::command()) {
+        return Err(error);
+    }
+    let parsed = Cli::try_parse_from(words);
+    let Cli { command, files, mut build } =
+        parsed.map_err(|error| mistakes::misspelt_option(error, &mut Cli::command()))?;
     if let Some(command) = command {
         return Ok(Words::Sub(Box::new(command)));
     }
@@ -79,6 +89,9 @@ where
                  for a file of that name, write ./{name}"
             ),
         ));
+    }
+    if let Some(error) = mistakes::misspelt_command(&build.input, &mut Cli::command()) {
+        return Err(error);
     }
     Ok(Words::Build(Box::new(build)))
 }
@@ -110,7 +123,11 @@ impl Words {
                     let print = if args.json { Print::Json } else { Print::Text };
                     Command::Bench(args.options()?, print)
                 }
-                Sub::Example(ExampleArgs { name, output }) => Command::Example { name, output },
+                Sub::Compare(args) => {
+                    let print = if args.json { Print::Json } else { Print::Text };
+                    Command::Compare(Box::new(args.options()?), print)
+                }
+                Sub::Example(ExampleArgs { name, output, inputs }) => Command::Example { name, output, inputs },
                 Sub::Worker(WorkerArgs { request }) => Command::Worker { request },
             },
         })

@@ -3,7 +3,7 @@
 //! A refusal quotes what was written and says what would do. Nothing is guessed: `1 m` could be a
 //! minute or a milli-something, so it is refused.
 
-use crate::options::{Budget, NamedRange};
+use crate::options::{Bound, Budget, NamedBound, NamedRange};
 
 /// A positive time in seconds: `1e-3`, `1ms`, `100us`, `100µs`, `10ns`, `2s`, `1min`.
 pub fn parse_duration(text: &str) -> Result<f64, String> {
@@ -36,6 +36,13 @@ pub fn parse_budget(text: &str) -> Result<Budget, String> {
     } else if let Some(percent) = trimmed.strip_suffix('%') {
         number(percent.trim_end()).map(|percent| Budget::Share(percent / 100.0))
     } else {
+        // A bare number of one or more is meant as something else than seconds.
+        if number(trimmed).is_some_and(|value| value >= 1.0) {
+            return Err(format!(
+                "{text:?} is not a budget without a unit: write {trimmed}us, {trimmed}ms, {trimmed}f (evaluations of the model) or \
+                 {trimmed}% (of the communication step)"
+            ));
+        }
         seconds(trimmed).map(Budget::Time)
     };
     let positive = |budget: &Budget| {
@@ -78,6 +85,9 @@ pub fn parse_explore(text: &str) -> Result<u32, String> {
     })
 }
 
+/// Bytes below which a process cannot even start its threads.
+const LEAST_MEMORY: f64 = 32e6;
+
 /// A size of memory in bytes: `512MB`, `2GiB`, `4e9`.
 pub fn parse_memory(text: &str, what: &str) -> Result<u64, String> {
     let trimmed = text.trim();
@@ -94,7 +104,11 @@ pub fn parse_memory(text: &str, what: &str) -> Result<u64, String> {
     let unit = units.into_iter().find_map(|(unit, size)| Some((trimmed.strip_suffix(unit)?, size)));
     let (digits, size) = unit.unwrap_or((trimmed, 1.0));
     match number(digits.trim_end()).map(|value| value * size) {
-        Some(bytes) if (1.0..=1e18).contains(&bytes) => Ok(bytes as u64),
+        Some(bytes) if (LEAST_MEMORY..=1e18).contains(&bytes) => Ok(bytes as u64),
+        Some(bytes) if bytes < LEAST_MEMORY && bytes >= 0.0 => Err(format!(
+            "{text:?} is not {what}: no process lives in {bytes} bytes; it must be 32MB or more, such as {}",
+            if unit.is_none() { format!("{trimmed}GB") } else { "2GB".into() }
+        )),
         _ => Err(format!("{text:?} is not {what}: it must be a size such as 512MB or 2GiB")),
     }
 }
@@ -109,6 +123,33 @@ pub fn parse_fraction(text: &str, what: &str) -> Result<f64, String> {
     match value {
         Some(value) if value > 0.0 && value.is_finite() => Ok(value),
         _ => Err(format!("{text:?} is not {what}: it must be a positive number, such as 0.01 or 1%")),
+    }
+}
+
+/// How far an output may be off: `1%` or `0.01` of its range, `0.2degC` in a unit, for all outputs or, with `NAME=` before it, for one.
+pub fn parse_bound(text: &str, what: &str) -> Result<NamedBound, String> {
+    let refusal = || {
+        format!(
+            "{text:?} is not {what}: write 1% or 0.01, a share of an output's range, or NAME=1% for one output, or NAME=0.2degC in \
+             its unit"
+        )
+    };
+    let (name, value) = match parse_set(text) {
+        Ok((name, value)) => (Some(name), value),
+        Err(_) if text.contains('=') => return Err(refusal()),
+        Err(_) => (None, text.trim().to_string()),
+    };
+    if let Ok(share) = parse_fraction(&value, what) {
+        return Ok(NamedBound { name, bound: Bound::Share(share) });
+    }
+    // The longest beginning that is a number; what follows is the unit.
+    let ends = value.char_indices().map(|(at, _)| at).filter(|&at| at > 0).rev();
+    let parted = ends.map(|at| value.split_at(at)).find_map(|(digits, unit)| Some((number(digits.trim_end())?, unit)));
+    match parted {
+        Some((value, unit)) if value > 0.0 && value.is_finite() && !unit.trim_start().starts_with('%') => {
+            Ok(NamedBound { name, bound: Bound::Absolute { value, unit: unit.trim().into() } })
+        }
+        _ => Err(refusal()),
     }
 }
 
@@ -192,6 +233,18 @@ pub fn format_duration(seconds: f64) -> String {
     let text = format!("{scaled:.*}", 4usize.saturating_sub(whole_digits));
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     format!("{text} {unit}")
+}
+
+/// Four significant digits, for a person: `0.2`, `1.333`, `5.6e-6`; never `0.19999999999999998`.
+pub fn significant(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return value.to_string();
+    }
+    let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
+    match rounded.abs() {
+        size if !(1e-4..1e6).contains(&size) => format!("{rounded:e}"),
+        _ => rounded.to_string(),
+    }
 }
 
 /// A share in per cent, for a person: `0.195 %`, `2.3e7 %`. Three digits behind the point.

@@ -20,7 +20,9 @@ use crate::options::Limits;
 use crate::progress::Progress;
 use crate::scratch::Scratch;
 use crate::system;
-use crate::worker::{Answer, Audit, Audited, Bench, Measured, Request, Simulate, Simulated, Studied, Study};
+use crate::worker::{
+    Answer, Audit, Audited, Bench, Drive, Driven, Measured, Request, Simulate, Simulated, Studied, Study,
+};
 use process::{Process, WorkerError};
 pub use protocol::Reporter;
 use std::path::PathBuf;
@@ -130,6 +132,13 @@ impl Lab {
     pub fn bench(&self, bench: Bench) -> Result<Measured, Error> {
         match self.ask("stepping", Request::Bench(Box::new(bench)))? {
             Answer::Bench(measured) => Ok(measured),
+            _ => Err(mismatch()),
+        }
+    }
+
+    pub fn drive(&self, drive: Drive) -> Result<Driven, Error> {
+        match self.ask("stepping", Request::Drive(Box::new(drive)))? {
+            Answer::Drive(driven) => Ok(driven),
             _ => Err(mismatch()),
         }
     }

@@ -3,6 +3,7 @@
 mod audit;
 mod bench;
 mod checks;
+mod drive;
 mod load;
 mod merge;
 mod probe;
@@ -12,6 +13,7 @@ mod resolution;
 mod scales;
 mod session;
 mod simulate;
+mod stopwatch;
 mod study;
 mod terms;
 pub(crate) mod timing;
@@ -25,7 +27,9 @@ use std::process::ExitCode;
 
 pub use audit::{Audit, Audited, Conduct, Trace, Traced, verdict};
 pub use bench::{Bench, Measured, Reading};
+pub use drive::{Drive, Driven};
 pub use simulate::{Simulate, Simulated, quantiles};
+pub use stopwatch::{Computing, Took};
 pub use study::{Declared, Sample, StructureFound, Studied, Study};
 pub use timing::{Price, Prices};
 
@@ -36,6 +40,7 @@ pub enum Request {
     /// One plan on several runs, one after the other: not for FMUs of which a process may have one instance only.
     SimulateAll(Vec<Simulate>),
     Bench(Box<Bench>),
+    Drive(Box<Drive>),
     Audit(Box<Audit>),
     /// Trace another worker.
     Trace(Trace),
@@ -49,7 +54,7 @@ impl Request {
             Request::Simulate(simulate) => vec![&mut simulate.interface],
             Request::SimulateAll(all) => all.iter_mut().map(|simulate| &mut simulate.interface).collect(),
             Request::Audit(audit) => vec![&mut audit.interface],
-            Request::Bench(_) | Request::Trace(_) => Vec::new(),
+            Request::Bench(_) | Request::Drive(_) | Request::Trace(_) => Vec::new(),
         }
     }
 
@@ -60,6 +65,7 @@ impl Request {
             Request::Simulate(simulate) => simulate.interface.root.clone(),
             Request::SimulateAll(all) => all.first().map(|it| it.interface.root.clone()).unwrap_or_default(),
             Request::Bench(bench) => bench.root.join("resources").join(INNER),
+            Request::Drive(drive) => drive.root.join("resources").join(INNER),
             Request::Audit(audit) => audit.interface.root.clone(),
             Request::Trace(_) => PathBuf::new(),
         };
@@ -73,6 +79,7 @@ pub enum Answer {
     Simulate(Simulated),
     SimulateAll(Vec<Simulated>),
     Bench(Measured),
+    Drive(Driven),
     Audit(Audited),
     Trace(Vec<Traced>),
 }
@@ -108,6 +115,7 @@ pub fn serve(request: &Path) -> ExitCode {
                 Answer::SimulateAll(answers)
             }
             Request::Bench(bench) => Answer::Bench(bench.answer(reporter)?),
+            Request::Drive(drive) => Answer::Drive(drive.answer(reporter)?),
             Request::Audit(audit) => Answer::Audit(audit.answer(reporter)?),
             Request::Trace(trace) => Answer::Trace(trace.answer(reporter)?),
         })
