@@ -15,7 +15,7 @@ use crate::summary::{StepTime, count};
 use crate::system;
 use crate::warning::{IgnoredColumns, Warning, Warnings};
 use crate::worker::{Audit, Audited, Bench, Computing, Reading, Took, verdict};
-use fmu_runtime::plan::{Plan, Quantity};
+use fmu_runtime::plan::Quantity;
 use fmu_runtime::resources::INNER;
 use model_description::Causality;
 use serde::Serialize;
@@ -261,7 +261,10 @@ impl Benchmark {
         if let Some(computing) = self.computing.filter(|computing| computing.interrupted_steps > 0) {
             let switches = self.involuntary_switches.filter(|&switches| switches > 0);
             let switches = switches.map_or(String::new(), |switches| {
-                format!(" ({} in all)", count(switches as usize, "involuntary context switch").replace("switchs", "switches"))
+                format!(
+                    " ({} in all)",
+                    count(switches as usize, "involuntary context switch").replace("switchs", "switches")
+                )
             });
             lines.push(format!("  longest {}{switches}", computing.text()));
         }
@@ -298,7 +301,6 @@ impl Benchmark {
                 "#".repeat(length.round().max(1.0) as usize)
             ));
         }
-        lines.extend(self.warnings.lines());
         lines.join("\n")
     }
 }

@@ -5,6 +5,7 @@
 
 mod args;
 mod compare;
+pub mod manual;
 mod mistakes;
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,7 @@ use clap::{CommandFactory, Parser};
 use crate::Libraries;
 use crate::error::Error;
 use crate::options::{BenchOptions, CompareOptions, InspectOptions, Options};
+use crate::terminal::Colour;
 use args::{BuildArgs, Cli, ExampleArgs, Files, Sub, WorkerArgs};
 
 /// What the user asked for.
@@ -33,6 +35,10 @@ pub enum Command {
         output: Option<PathBuf>,
         inputs: Option<PathBuf>,
     },
+    /// Print completions for a shell.
+    Completions(clap_complete::Shell),
+    /// Write manual pages into a folder.
+    Manual(PathBuf),
     /// The child process in which an FMU's code runs.
     Worker {
         request: PathBuf,
@@ -43,19 +49,21 @@ pub enum Command {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Print {
     Text,
+    /// With everything that there is to tell.
+    Details,
     Json,
     Nothing,
 }
 
 /// The command line of this process; a usage error, `--help` and `--version` end it here. `libraries` go into what is
 /// built.
-pub fn parse(libraries: Libraries) -> Result<Command, Error> {
-    let words = parse_words(std::env::args_os()).unwrap_or_else(|error| error.exit());
-    words.understood(libraries)
+pub fn parse(libraries: Libraries) -> Result<(Command, Colour), Error> {
+    let (words, colour) = parse_words(std::env::args_os()).unwrap_or_else(|error| error.exit());
+    Ok((words.understood(libraries)?, colour))
 }
 
 /// The words of a command line, put in their places; the first is the program's name.
-fn parse_words<I, T>(words: I) -> Result<Words, clap::Error>
+fn parse_words<I, T>(words: I) -> Result<(Words, Colour), clap::Error>
 where
     I: IntoIterator<Item = T>,
     T: Into<OsString> + Clone,
@@ -65,10 +73,11 @@ where
         return Err(error);
     }
     let parsed = Cli::try_parse_from(words);
-    let Cli { command, files, mut build } =
+    let Cli { command, files, mut build, color } =
         parsed.map_err(|error| mistakes::misspelt_option(error, &mut Cli::command()))?;
+    let colour = color.unwrap_or_default();
     if let Some(command) = command {
-        return Ok(Words::Sub(Box::new(command)));
+        return Ok((Words::Sub(Box::new(command)), colour));
     }
     let Some(Files { input, output }) = files else {
         return Err(
@@ -93,7 +102,7 @@ where
     if let Some(error) = mistakes::misspelt_command(&build.input, &mut Cli::command()) {
         return Err(error);
     }
-    Ok(Words::Build(Box::new(build)))
+    Ok((Words::Build(Box::new(build)), colour))
 }
 
 /// A well-formed command line whose values are still text.
@@ -107,10 +116,11 @@ impl Words {
     fn understood(self, libraries: Libraries) -> Result<Command, Error> {
         Ok(match self {
             Words::Build(args) => {
-                let print = match (args.json, args.quiet) {
-                    (true, _) => Print::Json,
-                    (false, true) => Print::Nothing,
-                    (false, false) => Print::Text,
+                let print = match (args.json, args.quiet, args.verbose) {
+                    (true, ..) => Print::Json,
+                    (_, true, _) => Print::Nothing,
+                    (_, _, true) => Print::Details,
+                    _ => Print::Text,
                 };
                 Command::Build(Box::new(args.options(libraries)?), print)
             }
@@ -127,7 +137,11 @@ impl Words {
                     let print = if args.json { Print::Json } else { Print::Text };
                     Command::Compare(Box::new(args.options()?), print)
                 }
-                Sub::Example(ExampleArgs { name, output, inputs }) => Command::Example { name, output, inputs },
+                Sub::Example(ExampleArgs { name, output, inputs }) => {
+                    Command::Example { name, output, inputs }
+                }
+                Sub::Completions(args) => Command::Completions(args.shell),
+                Sub::Manual(args) => Command::Manual(args.folder),
                 Sub::Worker(WorkerArgs { request }) => Command::Worker { request },
             },
         })

@@ -46,7 +46,8 @@ pub fn example(
 /// Signals that move each input of the model: from its start value to both sides of its range in a jump, a ramp and a pulse, one input
 /// after the other, as a person would try them on a bench.
 fn signals(name: &str, files: &[(String, Vec<u8>)]) -> Result<String, Error> {
-    let xml = files.iter().find(|(path, _)| path == "modelDescription.xml").map(|(_, content)| content.as_slice());
+    let xml =
+        files.iter().find(|(path, _)| path == "modelDescription.xml").map(|(_, content)| content.as_slice());
     let description = model_description::read(xml.unwrap_or_default())
         .map_err(|source| Error::Description { path: name.into(), source })?;
     let inputs: Vec<&ScalarVariable> = description
@@ -55,14 +56,27 @@ fn signals(name: &str, files: &[(String, Vec<u8>)]) -> Result<String, Error> {
         .filter(|variable| variable.causality == Causality::Input && variable.kind != Kind::String)
         .collect();
     if inputs.is_empty() {
-        return Err(Error::Request(format!("{name} has no inputs, and needs no input signals; leave --inputs away")));
+        return Err(Error::Request(format!(
+            "{name} has no inputs, and needs no input signals; leave --inputs away"
+        )));
     }
     let start = description.default_experiment.start_time.unwrap_or(0.0);
     let stop = description.default_experiment.stop_time.unwrap_or(start + 1.0);
     let ranges = Ranges::default();
-    let mut out = format!("time,{}\n", inputs.iter().map(|input| quoted(&input.name)).collect::<Vec<_>>().join(","));
+    let mut out =
+        format!("time,{}\n", inputs.iter().map(|input| quoted(&input.name)).collect::<Vec<_>>().join(","));
     // Share of the run, and how far from the start value to the far side of the range (negative: to the near side) each input is.
-    let shape = [(0.0, 0.0), (0.1, 0.0), (0.1, 0.8), (0.3, 0.8), (0.5, 0.3), (0.6, 0.3), (0.6, -0.5), (0.8, -0.5), (1.0, 0.5)];
+    let shape = [
+        (0.0, 0.0),
+        (0.1, 0.0),
+        (0.1, 0.8),
+        (0.3, 0.8),
+        (0.5, 0.3),
+        (0.6, 0.3),
+        (0.6, -0.5),
+        (0.8, -0.5),
+        (1.0, 0.5),
+    ];
     for (at, _) in &shape {
         let _ = write!(out, "{}", significant(start + at * (stop - start)));
         for (number, input) in inputs.iter().enumerate() {

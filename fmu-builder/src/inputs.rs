@@ -248,7 +248,9 @@ pub enum Fault {
         ", line {line}: time goes back from {before} to {found}; sort the rows by time (an equal time is a jump)"
     )]
     TimeGoesBack { line: usize, before: f64, found: f64 },
-    #[error(", line {line}: the unit {found:?} of the time is none that is known; give it in s, ms, min or h")]
+    #[error(
+        ", line {line}: the unit {found:?} of the time is none that is known; give it in s, ms, min or h"
+    )]
     TimeUnit { line: usize, found: String },
     #[error(
         ": none of its columns ({columns}) is an input or a tunable parameter of the model, so that it drives nothing{near} \

@@ -21,7 +21,7 @@
 //! | `compare/`, `finished` | the original and the exported FMU side by side |
 //! | `inspect`, `bench`, `example` | the other commands |
 //! | `options` | what can be asked for, as values |
-//! | `cli`, `quantity`, `units`, `near`, `progress`, `error` | the command line |
+//! | `cli`, `terminal`, `quantity`, `units`, `near`, `progress`, `error` | the command line |
 
 pub mod ability;
 pub mod analysis;
@@ -59,6 +59,7 @@ pub mod structure;
 pub mod study;
 pub mod summary;
 pub mod system;
+pub mod terminal;
 pub mod units;
 pub mod warning;
 pub mod worker;

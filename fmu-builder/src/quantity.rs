@@ -144,7 +144,8 @@ pub fn parse_bound(text: &str, what: &str) -> Result<NamedBound, String> {
     }
     // The longest beginning that is a number; what follows is the unit.
     let ends = value.char_indices().map(|(at, _)| at).filter(|&at| at > 0).rev();
-    let parted = ends.map(|at| value.split_at(at)).find_map(|(digits, unit)| Some((number(digits.trim_end())?, unit)));
+    let parted =
+        ends.map(|at| value.split_at(at)).find_map(|(digits, unit)| Some((number(digits.trim_end())?, unit)));
     match parted {
         Some((value, unit)) if value > 0.0 && value.is_finite() && !unit.trim_start().starts_with('%') => {
             Ok(NamedBound { name, bound: Bound::Absolute { value, unit: unit.trim().into() } })
@@ -247,6 +248,16 @@ pub fn significant(value: f64) -> String {
     }
 }
 
+/// A share in per cent, three significant digits: `1 %`, `0.443 %`, `0.00056 %`.
+pub fn share(share: f64) -> String {
+    let value = 100.0 * share;
+    if value == 0.0 || !(1e-5..1e5).contains(&value.abs()) {
+        return if value == 0.0 { "0 %".into() } else { percent_to(share, 3) };
+    }
+    let rounded: f64 = format!("{value:.2e}").parse().unwrap_or(value);
+    format!("{rounded} %")
+}
+
 /// A share in per cent, for a person: `0.195 %`, `2.3e7 %`. Three digits behind the point.
 pub fn percent(share: f64) -> String {
     percent_to(share, 3)
@@ -322,6 +333,28 @@ fn number(text: &str) -> Option<f64> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn small_numbers_are_not_rounded_to_nothing() {
+        assert_eq!([0.01, 0.00443, 5.6e-6, 0.0].map(share), ["1 %", "0.443 %", "0.00056 %", "0 %"]);
+        assert_eq!(share(5.6e-9), "5.6e-7 %");
+        let shown = [0.199_999_999_999_999_98, 2.0, 1.0 / 3.0, 5.6e-6].map(significant);
+        assert_eq!(shown, ["0.2", "2", "0.3333", "5.6e-6"]);
+    }
+
+    #[test]
+    fn a_bound_is_a_share_or_in_a_unit() {
+        let bound = |text| parse_bound(text, "an error").unwrap();
+        let absolute = |value, unit: &str| Bound::Absolute { value, unit: unit.into() };
+        assert_eq!(bound("1%"), NamedBound { name: None, bound: Bound::Share(0.01) });
+        assert_eq!(bound("y=0.5%"), NamedBound { name: Some("y".into()), bound: Bound::Share(0.005) });
+        assert_eq!(bound("T=0.2degC").bound, absolute(0.2, "degC"));
+        assert_eq!(bound("a=1e-3 m/s2").bound, absolute(1e-3, "m/s2"));
+        assert_eq!(bound("i=2e").bound, absolute(2.0, "e"));
+        for text in ["", "y", "y=", "=1%", "y=-1%", "y=0", "0%", "y=-2V"] {
+            assert!(parse_bound(text, "an error").is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn percentages_are_read_by_people() {

@@ -212,7 +212,9 @@ impl Source {
         for range in &run.ranges {
             let (name, low, high) = (&range.name, range.low, range.high);
             let found = self.find(name);
-            if let Some(variable) = found.filter(|it| !matches!(it.causality, Causality::Input | Causality::Parameter)) {
+            if let Some(variable) =
+                found.filter(|it| !matches!(it.causality, Causality::Input | Causality::Parameter))
+            {
                 let what = match variable.causality {
                     Causality::Output => "an output",
                     Causality::Independent => "the time",

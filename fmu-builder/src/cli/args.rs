@@ -6,6 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
 use super::compare::CompareArgs;
+use super::manual::{CompletionsArgs, ManualArgs};
 use crate::Libraries;
 use crate::error::Error;
 use crate::options::{
@@ -13,6 +14,7 @@ use crate::options::{
     TOLERANCE, TOTAL_LIMIT, TwinMode, WatchMode,
 };
 use crate::quantity::{self, split_names};
+use crate::terminal::Colour;
 use fmu_runtime::plan::Method;
 
 /// A value that may be missing, as `read` understands it.
@@ -97,7 +99,10 @@ pub struct BuildArgs {
     /// Print nothing but errors
     #[arg(long, short, help_heading = "The result")]
     pub quiet: bool,
-    /// Refuse if no plan is within the tolerance
+    /// Print the details as well: solution, Jacobian, stability, events, step times
+    #[arg(long, short, help_heading = "The result")]
+    pub verbose: bool,
+    /// Refuse what misses the verdict: the tolerance on given and invented runs, the budget, the communication step
     #[arg(long, help_heading = "The result")]
     pub strict: bool,
     /// Keep pinned or explicit rows even if they are unstable
@@ -364,6 +369,9 @@ pub struct Cli {
     pub files: Option<Files>,
     #[command(flatten)]
     pub build: BuildArgs,
+    /// Colours: auto (on a terminal), always, never
+    #[arg(long, global = true, value_name = "WHEN", value_parser = one_of(&Colour::NAMES), hide_possible_values = true)]
+    pub color: Option<Colour>,
 }
 
 /// Apart from [`BuildArgs`], since the commands do without them.
@@ -396,6 +404,9 @@ pub enum Sub {
     Inspect(InspectArgs),
     Bench(BenchArgs),
     Compare(CompareArgs),
+    Completions(CompletionsArgs),
+    #[command(name = "man")]
+    Manual(ManualArgs),
     Example(ExampleArgs),
     #[command(hide = true)]
     Worker(WorkerArgs),

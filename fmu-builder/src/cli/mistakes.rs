@@ -17,7 +17,9 @@ pub fn number_apart_from_its_unit(words: &[OsString], command: &mut Command) -> 
     let [option, number, unit] = apart else { return None };
     Some(command.error(
         ErrorKind::ValueValidation,
-        format!("`{option} {number} {unit}`: a number and its unit are one word; write {option} {number}{unit}"),
+        format!(
+            "`{option} {number} {unit}`: a number and its unit are one word; write {option} {number}{unit}"
+        ),
     ))
 }
 
@@ -45,7 +47,9 @@ pub fn misspelt_command(input: &Path, command: &mut Command) -> Option<Error> {
 /// `--stp`: all options that it may have been meant for, where clap names the nearest one only.
 pub fn misspelt_option(error: Error, command: &mut Command) -> Error {
     let unknown = match (error.kind(), error.get(ContextKind::InvalidArg)) {
-        (ErrorKind::UnknownArgument, Some(ContextValue::String(word))) if word.starts_with("--") => word.clone(),
+        (ErrorKind::UnknownArgument, Some(ContextValue::String(word))) if word.starts_with("--") => {
+            word.clone()
+        }
         _ => return error,
     };
     let of = |command: &Command| -> Vec<String> {

@@ -91,7 +91,8 @@ fn built(options: &CompareOptions, finished: Finished, scratch: &Scratch) -> Res
     };
     for file in files {
         let mut experiment = Experiment { start, ..Experiment::default() };
-        experiment.stop = options.run.stop.or(default.stop_time).filter(|&stop| stop > start).unwrap_or(start + 1.0);
+        experiment.stop =
+            options.run.stop.or(default.stop_time).filter(|&stop| stop > start).unwrap_or(start + 1.0);
         if let Some(path) = file {
             let end = if options.run.stop.is_some() { End::Asked } else { End::Fmus };
             experiment.take(experiment::bind(path, &finished.description)?, end);

@@ -286,35 +286,37 @@ fn run(
     let peaks = ranges.peaks(&studied.trajectory, &driven.trajectory);
     let points = studied.trajectory.len().min(driven.trajectory.len());
     let deviation = |at: usize, i: usize| driven.trajectory[at][i] - studied.trajectory[at][i];
-    let outputs = errors.iter().zip(&peaks).zip(ranges.standing()).enumerate().map(|(i, ((&rms, &peak), still))| {
-        let squares: f64 = (0..points).map(|at| deviation(at, i).powi(2)).sum();
-        let values = studied.trajectory.iter().map(|row| row[i]);
-        let mut output = ComparedOutput {
-            name: interface.quantity(i).to_string(),
-            unit: source.unit(interface.quantity(i)),
-            still,
-            range: crate::decide::range(values).0,
-            rms,
-            rms_absolute: (squares / points.max(1) as f64).sqrt(),
-            peak: peak.0,
-            peak_absolute: deviation(peak.1, i).abs(),
-            peak_time: studied.times[peak.1],
-            beyond: Vec::new(),
-        };
-        output.beyond = limited.beyond(&output);
-        output
-    });
+    let outputs =
+        errors.iter().zip(&peaks).zip(ranges.standing()).enumerate().map(|(i, ((&rms, &peak), still))| {
+            let squares: f64 = (0..points).map(|at| deviation(at, i).powi(2)).sum();
+            let values = studied.trajectory.iter().map(|row| row[i]);
+            let mut output = ComparedOutput {
+                name: interface.quantity(i).to_string(),
+                unit: source.unit(interface.quantity(i)),
+                still,
+                range: crate::decide::range(values).0,
+                rms,
+                rms_absolute: (squares / points.max(1) as f64).sqrt(),
+                peak: peak.0,
+                peak_absolute: deviation(peak.1, i).abs(),
+                peak_time: studied.times[peak.1],
+                beyond: Vec::new(),
+            };
+            output.beyond = limited.beyond(&output);
+            output
+        });
     let outputs: Vec<ComparedOutput> = outputs.collect();
     let worst = outputs.iter().max_by(|a, b| a.rms.total_cmp(&b.rms));
     let discrete_names: Vec<String> =
         discrete_outputs(&source.description).map(|output| output.name.clone()).collect();
     let switched = switching(&studied.discrete, &driven.discrete, stepping.every);
-    let discrete = discrete_names.iter().zip(switched).map(|(name, Switching { share, delay })| ComparedDiscrete {
-        name: name.clone(),
-        share,
-        delay: delay as f64 * stepping.step,
-        delay_steps: delay,
-    });
+    let discrete =
+        discrete_names.iter().zip(switched).map(|(name, Switching { share, delay })| ComparedDiscrete {
+            name: name.clone(),
+            share,
+            delay: delay as f64 * stepping.step,
+            delay_steps: delay,
+        });
     ComparedRun {
         inputs,
         from: studied.times.first().copied().unwrap_or_default(),

@@ -17,9 +17,6 @@ impl Comparison {
     }
 
     pub fn text(&self) -> String {
-        if let Some(csv) = &self.csv {
-            return csv.trim_end().to_string();
-        }
         let mut lines = Vec::new();
         match &self.built {
             Some(built) => lines.push(format!(
@@ -36,13 +33,14 @@ impl Comparison {
                 lines.extend(run.table());
             }
         }
-        lines.extend(self.warnings.lines());
         lines.join("\n")
     }
 
     /// A suite for each run, a case for each output.
     pub fn junit(&self) -> String {
-        let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"fmu-build compare\">\n");
+        let mut out = String::from(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"fmu-build compare\">\n",
+        );
         for run in &self.runs {
             let beyond = run.outputs.iter().filter(|output| !output.beyond.is_empty()).count();
             let name = if run.inputs.is_empty() { &self.model } else { &run.inputs };
@@ -94,7 +92,8 @@ impl ComparedRun {
             format!(": error {} at most{worst}", percent(error))
         });
         let estimate = self.estimate.filter(|_| self.error.is_some());
-        let estimate = estimate.map_or(String::new(), |told| format!("; fmuBuild.error says {}", percent(told)));
+        let estimate =
+            estimate.map_or(String::new(), |told| format!("; fmuBuild.error says {}", percent(told)));
         let still = self.outputs.iter().all(|output| output.still) && !self.outputs.is_empty();
         let still = if still { "; nothing moved, so that this says nothing" } else { "" };
         let (from, to) = (significant(self.from), significant(self.to));
@@ -102,8 +101,10 @@ impl ComparedRun {
     }
 
     fn table(&self) -> Vec<String> {
-        let mut rows = vec![["output", "error (RMS)", "peak", "at", "RMS in its unit", "peak in its unit", ""]
-            .map(String::from)];
+        let mut rows = vec![
+            ["output", "error (RMS)", "peak", "at", "RMS in its unit", "peak in its unit", ""]
+                .map(String::from),
+        ];
         for output in &self.outputs {
             let unit = output.unit.as_deref().map_or(String::new(), |unit| format!(" {unit}"));
             rows.push([

@@ -72,14 +72,29 @@ impl Experiment {
 #[derive(Clone, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 pub enum InputRemark {
     /// Its first row is later than the start of the run.
-    BeginsLate { file: f64, run: f64 },
+    BeginsLate {
+        file: f64,
+        run: f64,
+    },
     /// Its last row is before the end that was asked for.
-    EndsEarly { file: f64, run: f64 },
-    GoesOn { file: f64, run: f64 },
+    EndsEarly {
+        file: f64,
+        run: f64,
+    },
+    GoesOn {
+        file: f64,
+        run: f64,
+    },
     /// The run ends with it, not where the FMU would end it.
-    EndsTheRun { file: f64, run: f64 },
+    EndsTheRun {
+        file: f64,
+        run: f64,
+    },
     /// A header has a unit, and the variable has none to compare with.
-    UnknownUnit { name: String, unit: String },
+    UnknownUnit {
+        name: String,
+        unit: String,
+    },
 }
 
 /// Whose the end of a run is, before its input file is known.

@@ -1,6 +1,6 @@
 //! The page of `fmu-build compare --report`: what differs on each run, and the trajectories.
 
-use super::figures::{Curve, drawn};
+use super::figures::{Curve, thin};
 use super::text::percent;
 use super::{escape, opening, plot};
 use crate::compare::{ComparedRun, Comparison};
@@ -36,11 +36,8 @@ pub fn comparison(found: &Comparison) -> String {
     for run in &found.runs {
         section(&mut out, run, found.built.is_some());
     }
-    let _ = write!(
-        out,
-        "<footer>Made by fmu-build {}.</footer>\n</body>\n</html>\n",
-        env!("CARGO_PKG_VERSION")
-    );
+    let _ =
+        write!(out, "<footer>Made by fmu-build {}.</footer>\n</body>\n</html>\n", env!("CARGO_PKG_VERSION"));
     out
 }
 
@@ -60,20 +57,29 @@ fn section(out: &mut String, run: &ComparedRun, two: bool) {
         "<p class=\"legend\"><span><i class=\"r\"></i>accurate solution</span><span><i></i>real-time FMU</span>\
          <span><i class=\"d\"></i>deviation</span></p>\n<div class=\"plots\">\n",
     );
+    let points = thin(&order, &recorded.reference, built);
+    let times: Vec<f64> = points.iter().map(|&point| recorded.times[point]).collect();
+    let at = |rows: &[Vec<f64>], i: usize| -> Vec<f64> {
+        points.iter().map_while(|&point| rows.get(point)?.get(i).copied()).collect()
+    };
     for &i in &order {
         let curve = Curve {
             name: recorded.names[i].clone(),
             unit: run.outputs.get(i).and_then(|output| output.unit.clone()),
             description: None,
             error: error(i),
-            ..drawn(&recorded.times, &recorded.reference, built, i)
+            reference: at(&recorded.reference, i),
+            built: at(built, i),
         };
         let _ = write!(
             out,
             "<figure>\n<figcaption><span class=\"name\">{}</span>{}</figcaption>\n{}</figure>\n",
             escape(&curve.name),
-            curve.error.map_or(String::new(), |error| format!("<span class=\"error\">error {}</span>", percent(error))),
-            plot::curve(&curve)
+            curve.error.map_or(String::new(), |error| format!(
+                "<span class=\"error\">error {}</span>",
+                percent(error)
+            )),
+            plot::curve(&times, &curve)
         );
     }
     out.push_str("</div>\n</section>\n");

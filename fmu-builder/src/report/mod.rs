@@ -13,9 +13,11 @@
 //! | `figures` | the data that is drawn, thinned |
 //! | `plot`, `cost_plot`, `estimate_plot`, `watch_plot` | charts as inline SVG |
 //! | `benchmark` | the page of `fmu-build bench` |
+//! | `comparison` | the page of `fmu-build compare` |
 //! | `style.css` | colours, widths, paper |
 
 mod benchmark;
+mod comparison;
 mod cost_plot;
 mod estimate_plot;
 pub mod figures;
@@ -36,6 +38,7 @@ use std::fmt::Write;
 use text::{capital, grouped, number, percent};
 
 pub use benchmark::benchmark;
+pub use comparison::comparison;
 pub use figures::Figures;
 
 /// Warnings that are listed before the rest is counted.

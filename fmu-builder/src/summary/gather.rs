@@ -146,6 +146,7 @@ impl Summary {
             carried_events: decision.simulated.carried_events,
             implicit: implicit.iter().map(|&state| names[state as usize].clone()).collect(),
             step_time_ns: decision.simulated.quantiles.map(StepTime::from),
+            computing: decision.simulated.computing,
             evaluation_time_ns: Some(decision.times.evaluation * 1e9),
             evaluation_time_worst_ns: Some(decision.times.worst_evaluation * 1e9),
             indicator_time_ns: decision.times.indicators.map(|time| time * 1e9),

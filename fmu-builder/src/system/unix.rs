@@ -252,6 +252,13 @@ pub fn write_only_in(_: &[PathBuf]) -> Result<(), String> {
     Ok(())
 }
 
+/// Columns of the terminal that we write to.
+pub fn terminal_width() -> Option<usize> {
+    let size =
+        rustix::termios::tcgetwinsize(io::stdout()).or_else(|_| rustix::termios::tcgetwinsize(io::stderr()));
+    size.ok().map(|size| usize::from(size.ws_col)).filter(|&width| width > 0)
+}
+
 /// Processor time that this thread has taken.
 pub fn thread_time() -> Option<Duration> {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);

@@ -137,6 +137,11 @@ pub fn write_only_in(_: &[PathBuf]) -> Result<(), String> {
     Ok(())
 }
 
+/// Windows' terminals wrap lines themselves, and are not asked.
+pub fn terminal_width() -> Option<usize> {
+    None
+}
+
 /// The system counts a thread's time in ticks of 15 ms: too coarse for steps.
 pub fn thread_time() -> Option<std::time::Duration> {
     None

@@ -1,7 +1,7 @@
 //! The words of each warning: what was found, and what to do.
 
-use crate::experiment::InputRemark;
 use super::{Asked, IgnoredColumns, LateSwitching, StudyRemark, ToleranceMissed, Warning};
+use crate::experiment::InputRemark;
 use crate::quantity::{eigenvalue, format_duration, percent, percent_to, round_up};
 use crate::summary::{count, first_of};
 use std::fmt::{Display, Formatter, Result};
@@ -190,19 +190,31 @@ impl Display for Warning {
 }
 
 impl Display for InputRemark {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, f: &mut Formatter) -> Result {
         match self {
             InputRemark::BeginsLate { file, run } => {
-                write!(f, "the input file begins at t = {file} s, the run at t = {run} s: until then its first row counts")
+                write!(
+                    f,
+                    "the input file begins at t = {file} s, the run at t = {run} s: until then its first row counts"
+                )
             }
             InputRemark::EndsEarly { file, run } => {
-                write!(f, "the input file ends at t = {file} s, the run at t = {run} s: from there on its last row counts")
+                write!(
+                    f,
+                    "the input file ends at t = {file} s, the run at t = {run} s: from there on its last row counts"
+                )
             }
             InputRemark::GoesOn { file, run } => {
-                write!(f, "the input file goes on to t = {file} s, the run ends at t = {run} s: the rest of the file is not used")
+                write!(
+                    f,
+                    "the input file goes on to t = {file} s, the run ends at t = {run} s: the rest of the file is not used"
+                )
             }
             InputRemark::EndsTheRun { file, run } => {
-                write!(f, "the run ends with the input file at t = {file} s, not at the FMU's own {run} s; --stop says otherwise")
+                write!(
+                    f,
+                    "the run ends with the input file at t = {file} s, not at the FMU's own {run} s; --stop says otherwise"
+                )
             }
             InputRemark::UnknownUnit { name, unit } => write!(
                 f,
