@@ -205,7 +205,11 @@ impl ReferenceSolution {
         expect(session.derivatives(time, &x, false, &mut before), "fmi2GetDerivatives", &session.log)?;
         self.event(session)?;
         let mut after = vec![0.0; x.len()];
-        expect(session.derivatives(time, &session.x.clone(), false, &mut after), "fmi2GetDerivatives", &session.log)?;
+        expect(
+            session.derivatives(time, &session.x.clone(), false, &mut after),
+            "fmi2GetDerivatives",
+            &session.log,
+        )?;
         match session.x == x && before == after {
             true => self.next = next,
             false => self.regime += 1,
