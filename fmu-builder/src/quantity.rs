@@ -478,8 +478,8 @@ mod tests {
         }
         let memory = |text| parse_memory(text, "a memory limit");
         assert_eq!((memory("512MB"), memory("2 GiB")), (Ok(512_000_000), Ok(2 << 30)));
-        assert_eq!((memory("1e9"), memory("64kB")), (Ok(1_000_000_000), Ok(64_000)));
-        for text in ["0", "-1MB", "MB", "1TBx", ""] {
+        assert_eq!((memory("1e9"), memory("64MB")), (Ok(1_000_000_000), Ok(64_000_000)));
+        for text in ["0", "2", "64kB", "-1MB", "MB", "1TBx", ""] {
             assert!(memory(text).is_err(), "{text}");
         }
     }

@@ -102,7 +102,7 @@ pub struct BuildArgs {
     /// Print the details as well: solution, Jacobian, stability, events, step times
     #[arg(long, short, help_heading = "The result")]
     pub verbose: bool,
-    /// Refuse what misses the verdict: the tolerance on given and invented runs, the budget, the communication step
+    /// Refuse what misses the tolerance on given or invented runs, the budget or the step
     #[arg(long, help_heading = "The result")]
     pub strict: bool,
     /// Keep pinned or explicit rows even if they are unstable

@@ -140,7 +140,8 @@ mod tests {
         let more = [kinds, vec![Warning::Halted("no".into()), Warning::NoTwin { why: "no".into() }]].concat();
         assert_eq!(warnings(&more).lines()[10], "and 2 more (all in --json)");
         let alike: Vec<Warning> = (0..13).map(|i| dropped(f64::from(i))).collect();
-        let expected = "warning: with --rho 0 no entry can be dropped (and 12 more of this kind, all in --json)";
+        let expected =
+            "warning: with --rho 0 no entry can be dropped (and 12 more of this kind, all in --json)";
         assert_eq!(warnings(&alike).lines(), [expected]);
     }
 
