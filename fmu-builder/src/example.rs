@@ -77,21 +77,27 @@ fn signals(name: &str, files: &[(String, Vec<u8>)]) -> Result<String, Error> {
         (0.8, -0.5),
         (1.0, 0.5),
     ];
-    for (at, _) in &shape {
+    for (row, (at, _)) in shape.iter().enumerate() {
+        // Of two rows at one time the first is before the jump.
+        let before = shape.get(row + 1).is_some_and(|next| next.0 == *at);
         let _ = write!(out, "{}", significant(start + at * (stop - start)));
         for (number, input) in inputs.iter().enumerate() {
             // The inputs move one after the other.
             let later = 0.5 * number as f64 / inputs.len() as f64;
-            let _ = write!(out, ",{}", value(&ranges, input, level(&shape, (at - later).max(0.0))));
+            let _ = write!(out, ",{}", value(&ranges, input, level(&shape, (at - later).max(0.0), before)));
         }
         out.push('\n');
     }
     Ok(out)
 }
 
-/// The shape's level behind a jump at `at`; between its points, on the straight line.
-fn level(shape: &[(f64, f64)], at: f64) -> f64 {
-    let after = shape.partition_point(|(time, _)| *time <= at + 1e-9);
+/// The shape's level, at a jump behind it, or before; between its points, on the straight line.
+fn level(shape: &[(f64, f64)], at: f64, before: bool) -> f64 {
+    const ROUNDING: f64 = 1e-9;
+    let after = match before {
+        true => shape.partition_point(|(time, _)| *time < at - ROUNDING).max(1),
+        false => shape.partition_point(|(time, _)| *time <= at + ROUNDING),
+    };
     match (after.checked_sub(1).map(|before| shape[before]), shape.get(after)) {
         (Some((t0, a)), Some(&(t1, b))) if t1 > t0 => a + (b - a) * (at - t0) / (t1 - t0),
         (Some((_, a)), _) => a,

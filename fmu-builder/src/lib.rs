@@ -44,6 +44,7 @@ pub mod interface;
 pub mod lab;
 pub mod libraries;
 pub mod method;
+pub mod moved;
 pub mod near;
 pub mod options;
 pub mod outputs;

@@ -57,19 +57,19 @@ fn section(out: &mut String, run: &ComparedRun, two: bool) {
         "<p class=\"legend\"><span><i class=\"r\"></i>accurate solution</span><span><i></i>real-time FMU</span>\
          <span><i class=\"d\"></i>deviation</span></p>\n<div class=\"plots\">\n",
     );
-    let points = thin(&order, &recorded.reference, built);
-    let times: Vec<f64> = points.iter().map(|&point| recorded.times[point]).collect();
-    let at = |rows: &[Vec<f64>], i: usize| -> Vec<f64> {
-        points.iter().map_while(|&point| rows.get(point)?.get(i).copied()).collect()
-    };
     for &i in &order {
+        let points = thin(i, &recorded.reference, built);
+        let at = |rows: &[Vec<f64>]| -> Vec<f64> {
+            points.iter().map_while(|&point| rows.get(point)?.get(i).copied()).collect()
+        };
         let curve = Curve {
             name: recorded.names[i].clone(),
             unit: run.outputs.get(i).and_then(|output| output.unit.clone()),
             description: None,
             error: error(i),
-            reference: at(&recorded.reference, i),
-            built: at(built, i),
+            times: points.iter().map(|&point| recorded.times[point]).collect(),
+            reference: at(&recorded.reference),
+            built: at(built),
         };
         let _ = write!(
             out,
@@ -79,7 +79,7 @@ fn section(out: &mut String, run: &ComparedRun, two: bool) {
                 "<span class=\"error\">error {}</span>",
                 percent(error)
             )),
-            plot::curve(&times, &curve)
+            plot::curve(&curve)
         );
     }
     out.push_str("</div>\n</section>\n");

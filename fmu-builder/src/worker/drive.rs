@@ -5,14 +5,15 @@ use super::load::load;
 use super::reference::ROUNDING;
 use super::session::{Signals, expect, said, set_start_values};
 use super::study::number;
-use crate::experiment::{Experiment, Value};
+use crate::experiment::Experiment;
 use crate::lab::Reporter;
+use fmu_runtime::component::Component;
 use fmu_runtime::fmi::{Fmu2, Instantiation, Kind, Log};
 use fmu_runtime::plan::Plan;
 use fmu_runtime::platform;
 use fmu_runtime::resources;
+use fmu_runtime::value::Type;
 use serde::{Deserialize, Serialize};
-use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,9 +27,9 @@ pub struct Drive {
     /// Communication steps, and how many of them lie between two recorded points.
     pub steps: u64,
     pub every: u64,
-    /// Reals that are recorded, and variables of other types with an example of each.
+    /// Reals that are recorded, and variables of other types.
     pub reals: Vec<u32>,
-    pub discrete: Vec<(u32, Value)>,
+    pub discrete: Vec<(u32, Type)>,
     /// Value reference of `fmuBuild.error`.
     pub error: Option<u32>,
 }
@@ -78,20 +79,7 @@ impl Drive {
         }
         driven.times.push(time);
         driven.trajectory.push(values);
-        let discrete = self.discrete.iter().map(|(reference, kind)| {
-            let mut value = [0];
-            let (status, value) = match kind {
-                Value::Boolean(_) => {
-                    (fmu.get_boolean(&[*reference], &mut value), Value::Boolean(value[0] != 0))
-                }
-                Value::Text(_) => {
-                    let text = fmu.copy_string(*reference);
-                    return number(text.map(|text| Value::Text(text.to_string_lossy().into_owned())));
-                }
-                _ => (fmu.get_integer(&[*reference], &mut value), Value::Integer(value[0])),
-            };
-            number(status.is_usable().then_some(value))
-        });
+        let discrete = self.discrete.iter().map(|&(reference, of)| number(fmu.value(reference, of)));
         driven.discrete.push(discrete.collect());
         let mut estimate = [f64::NAN];
         if let Some(reference) = self.error
@@ -150,14 +138,6 @@ pub fn apply(fmu: &mut Fmu2, signals: &mut Option<Signals>, time: f64) {
     let (references, values) = signals.continuous_at(time, false);
     let _ = fmu.set_real(references, values);
     for (reference, value) in signals.held_at(time) {
-        let _ = match value {
-            Value::Real(value) => fmu.set_real(&[reference], &[value]),
-            Value::Integer(value) => fmu.set_integer(&[reference], &[value]),
-            Value::Boolean(value) => fmu.set_boolean(&[reference], &[value as i32]),
-            Value::Text(value) => {
-                let text = CString::new(value.replace('\0', "")).unwrap_or_default();
-                fmu.set_string(&[reference], &[&text])
-            }
-        };
+        let _ = fmu.set_value(reference, &value);
     }
 }
