@@ -9,7 +9,6 @@ use crate::interface::Interface;
 use crate::lab::Reporter;
 use crate::lab::protocol::Refusal;
 use crate::system;
-use fmu_runtime::component::Component;
 use fmu_runtime::fmi::Fmu2;
 use fmu_runtime::plan::Plan;
 use fmu_runtime::resources;
