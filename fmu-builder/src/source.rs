@@ -3,11 +3,11 @@
 use crate::archive::{self, Unpacked};
 use crate::error::Error;
 use crate::experiment::{self, Experiment, Setting, Value};
+use crate::findings::Declared;
 use crate::interface::{self, Interface, example};
 use crate::options::Run;
 use crate::scratch::Scratch;
 use crate::warning::IgnoredColumns;
-use crate::worker::Declared;
 use fmu_runtime::platform;
 use model_description::{Causality, Dependencies, DependencyKind, Kind, ModelDescription, ScalarVariable};
 use std::collections::BTreeMap;

@@ -16,9 +16,9 @@ pub use remarks::{findings, repairs};
 pub use words::{count, first_of, trim};
 
 use crate::decide::{Certificate, Explored, Told, WorstStep};
+use crate::findings::quantiles;
 use crate::report::Figures;
 use crate::warning::Warnings;
-use crate::worker::quantiles;
 use serde::Serialize;
 use std::path::PathBuf;
 

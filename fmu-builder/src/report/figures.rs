@@ -3,10 +3,11 @@
 //! Nothing measured on this machine is in here, so that the page inside the FMU may use all of it.
 
 use crate::analysis::step_advice::step_advice;
-use crate::decide::{Decision, Spectra, range};
+use crate::decide::{Decision, Spectra};
+use crate::deviation::range;
 use crate::diagnostics;
+use crate::findings::Studied;
 use crate::source::Source;
-use crate::worker::Studied;
 use fmu_runtime::measure::Measure;
 use fmu_runtime::plan::{Accuracy, ErrorSource};
 use model_description::{Causality, Variability};

@@ -10,9 +10,9 @@ use crate::assemble::Discretisation;
 use crate::decide::draft::{Draft, Shares};
 use crate::decide::{Problem, Told, telling};
 use crate::experiment::Value;
+use crate::findings::Simulate;
 use crate::options::{Budget, TwinMode};
 use crate::warning::Warning;
-use crate::worker::Simulate;
 use fmu_runtime::plan::{Accuracy, ErrorSource, Plan};
 
 /// The part of the twins' difference that is told as the FMU's error, by the method's order, where no run has an error to compare with. Smooth
