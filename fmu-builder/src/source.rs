@@ -62,9 +62,6 @@ impl Source {
         if indicators > MOST_INDICATORS {
             return Err(Error::Indicators { path: path.into(), found: indicators, most: MOST_INDICATORS });
         }
-        if exchange.needs_execution_tool {
-            return Err(Error::NeedsTool { path: path.into() });
-        }
         if !platform::HOST.library(&root, &exchange.model_identifier).is_file() {
             let mut found: Vec<String> = archive
                 .entries
@@ -102,6 +99,11 @@ impl Source {
 
     pub fn identifier(&self) -> &str {
         self.description.model_exchange.as_ref().map_or("", |exchange| &exchange.model_identifier)
+    }
+
+    /// The FMU says that it runs only beside the tool that made it. Many that say so do run alone.
+    pub fn needs_execution_tool(&self) -> bool {
+        self.description.model_exchange.as_ref().is_some_and(|exchange| exchange.needs_execution_tool)
     }
 
     pub fn interface(&self) -> Interface {
