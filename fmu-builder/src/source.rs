@@ -4,11 +4,12 @@ use crate::archive::{self, Unpacked};
 use crate::error::Error;
 use crate::experiment::{self, Experiment, Setting, Value};
 use crate::findings::Declared;
-use crate::interface::{self, Interface, example};
+use crate::interface::{self, Interface, type_of};
 use crate::options::Run;
 use crate::scratch::Scratch;
 use crate::warning::IgnoredColumns;
 use fmu_runtime::platform;
+use fmu_runtime::value::Type;
 use model_description::{Causality, Dependencies, DependencyKind, Kind, ModelDescription, ScalarVariable};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -295,10 +296,10 @@ impl Source {
     }
 
     /// Variables whose start value is missing in the file, though FMI demands one: the FMU itself is asked.
-    pub fn missing_starts(&self) -> Vec<(u32, Value)> {
+    pub fn missing_starts(&self) -> Vec<(u32, Type)> {
         let invented =
             self.description.invented_starts.iter().map(|&index| &self.description.variables[index]);
-        invented.map(|variable| (variable.value_reference, example(variable.kind))).collect()
+        invented.map(|variable| (variable.value_reference, type_of(variable.kind))).collect()
     }
 
     /// The values that it gave, in the same order.

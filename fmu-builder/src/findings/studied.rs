@@ -4,6 +4,7 @@ use super::Prices;
 use crate::experiment::{Experiment, Value};
 use crate::interface::Interface;
 use crate::warning::StudyRemark;
+use fmu_runtime::value::Type;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -20,8 +21,8 @@ pub struct Study {
     pub tolerance: f64,
     /// Seconds that the accurate run may take.
     pub patience: f64,
-    /// Variables whose start value the description does not give, with an example of their type: read after initialisation.
-    pub missing_starts: Vec<(u32, Value)>,
+    /// Variables whose start value the description does not give, and its type: read after initialisation.
+    pub missing_starts: Vec<(u32, Type)>,
     /// The description says that a derivative depends on time.
     pub time_declared: bool,
     /// Check directional derivatives, and measure at more places what calls cost; one run of a model is enough for that.

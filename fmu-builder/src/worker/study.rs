@@ -17,6 +17,8 @@ use crate::findings::{Prices, Sample, Studied, Study};
 use crate::lab::Reporter;
 use crate::lab::protocol::Refusal;
 use crate::warning::StudyRemark;
+use fmu_runtime::component::Component;
+use fmu_runtime::value::Type;
 use std::time::{Duration, Instant};
 
 /// Samples are fewer in large models: each costs an evaluation per column or colour, and memory per entry.
@@ -53,7 +55,7 @@ impl Study {
         let starts = self
             .missing_starts
             .iter()
-            .map(|(reference, kind)| read_value(&mut session, *reference, kind))
+            .map(|&(reference, of)| read_value(&mut session, reference, of))
             .collect();
 
         let (mut prober, wider) = match known {
@@ -361,8 +363,7 @@ impl Study {
         let mut f = vec![0.0; x.len()];
         expect(session.derivatives(time, &x, false, &mut f), "fmi2GetDerivatives", &session.log)?;
         let discrete = self.interface.discrete_outputs.iter();
-        let discrete =
-            discrete.map(|(reference, kind)| number(read_value(session, *reference, kind))).collect();
+        let discrete = discrete.map(|&(reference, of)| number(read_value(session, reference, of))).collect();
         if self.interface.outputs.is_empty() {
             return Ok((x, discrete));
         }
@@ -406,17 +407,7 @@ pub fn number(value: Option<Value>) -> i64 {
 }
 
 /// The value of a variable now.
-fn read_value(session: &mut Session, reference: u32, kind: &Value) -> Option<Value> {
-    let (mut real, mut integer) = ([0.0], [0]);
-    let inner = &mut session.inner;
-    let (status, value) = match kind {
-        Value::Real(_) => (inner.get_real(&[reference], &mut real), Value::Real(real[0])),
-        Value::Integer(_) => (inner.get_integer(&[reference], &mut integer), Value::Integer(integer[0])),
-        Value::Boolean(_) => (inner.get_boolean(&[reference], &mut integer), Value::Boolean(integer[0] != 0)),
-        Value::Text(_) => {
-            return inner.copy_string(reference).map(|text| Value::Text(text.to_string_lossy().into_owned()));
-        }
-    };
-    let finite = !matches!(value, Value::Real(real) if !real.is_finite());
-    (status.is_usable() && finite).then_some(value)
+fn read_value(session: &mut Session, reference: u32, of: Type) -> Option<Value> {
+    let value = session.inner.value(reference, of);
+    value.filter(|value| !matches!(value, Value::Real(real) if !real.is_finite()))
 }
