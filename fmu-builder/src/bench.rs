@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::experiment::{self, End, Experiment};
+use crate::findings::{Computing, Took};
 use crate::finished::Finished;
 use crate::interface::{Interface, real_outputs};
 use crate::lab::Lab;
@@ -14,7 +15,7 @@ use crate::scratch::Scratch;
 use crate::summary::{StepTime, count};
 use crate::system;
 use crate::warning::{IgnoredColumns, Warning, Warnings};
-use crate::worker::{Audit, Audited, Bench, Computing, Reading, Took, verdict};
+use crate::worker::{Audit, Audited, Bench, Reading, verdict};
 use fmu_runtime::plan::Quantity;
 use fmu_runtime::resources::INNER;
 use model_description::Causality;

@@ -3,13 +3,13 @@
 use crate::archive::{self, Unpacked};
 use crate::error::Error;
 use crate::experiment::{self, End, Experiment, Setting, Value};
+use crate::findings::Declared;
 use crate::interface::{self, Interface, type_of};
 use crate::near::did_you_mean;
 use crate::options::Run;
 use crate::scratch::Scratch;
 use crate::units::Units;
 use crate::warning::IgnoredColumns;
-use crate::worker::Declared;
 use fmu_runtime::platform;
 use fmu_runtime::value::Type;
 use model_description::{Causality, Dependencies, DependencyKind, Kind, ModelDescription, ScalarVariable};

@@ -16,9 +16,11 @@ mod limits;
 mod table;
 mod text;
 
-use crate::decide::{Ranges, Switching, switching};
+use crate::decide::{Switching, switching};
+use crate::deviation::{Ranges, range};
 use crate::error::Error;
 use crate::experiment::Experiment;
+use crate::findings::{Studied, Study};
 use crate::finished::Finished;
 use crate::interface::{Interface, discrete_outputs};
 use crate::lab::Lab;
@@ -27,7 +29,7 @@ use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::source::Source;
 use crate::warning::{Warning, Warnings};
-use crate::worker::{Drive, Driven, Studied, Study};
+use crate::worker::{Drive, Driven};
 use fmu_runtime::plan::Quantity;
 use limits::Limited;
 use serde::Serialize;
@@ -294,7 +296,7 @@ fn run(
                 name: interface.quantity(i).to_string(),
                 unit: source.unit(interface.quantity(i)),
                 still,
-                range: crate::decide::range(values).0,
+                range: range(values).0,
                 rms,
                 rms_absolute: (squares / points.max(1) as f64).sqrt(),
                 peak: peak.0,

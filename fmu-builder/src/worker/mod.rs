@@ -5,7 +5,6 @@ mod bench;
 mod checks;
 mod drive;
 mod load;
-mod merge;
 mod probe;
 mod reference;
 mod remarks;
@@ -16,8 +15,9 @@ mod simulate;
 mod stopwatch;
 mod study;
 mod terms;
-pub(crate) mod timing;
+mod timing;
 
+use crate::findings::{Simulate, Simulated, Studied, Study};
 use crate::interface::Interface;
 use crate::lab::protocol::{self, Reporter};
 use fmu_runtime::resources::INNER;
@@ -28,10 +28,6 @@ use std::process::ExitCode;
 pub use audit::{Audit, Audited, Conduct, Trace, Traced, verdict};
 pub use bench::{Bench, Measured, Reading};
 pub use drive::{Drive, Driven};
-pub use simulate::{Simulate, Simulated, quantiles};
-pub use stopwatch::{Computing, Took};
-pub use study::{Declared, Sample, StructureFound, Studied, Study};
-pub use timing::{Price, Prices};
 
 #[derive(Serialize, Deserialize)]
 pub enum Request {
