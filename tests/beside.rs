@@ -110,7 +110,7 @@ fn what_cannot_be_compared_is_refused() {
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(said.contains(words), "{said}");
     };
-    refused(pair.arguments(&["--max-error", "w_1=1%"]), "did you mean w_l?");
+    refused(pair.arguments(&["--max-error", "T_gaer=1%"]), "did you mean T_gear?");
     refused(pair.arguments(&["--max-error", "w_l=1V"]), "\"V\" cannot be converted to the unit of w_l");
     refused(pair.arguments(&["--max-error", "1rpm"]), "a limit in a unit needs the output's name");
     let other = example("dahlquist", pair.folder.path());

@@ -359,6 +359,7 @@ pub struct WorkerArgs {
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     arg_required_else_help = true,
+    disable_help_subcommand = true,
     override_usage = "fmu-build [OPTIONS] IN.fmu OUT.fmu\n       fmu-build inspect|bench|compare|example ...",
     after_help = EXAMPLES
 )]
@@ -370,7 +371,7 @@ pub struct Cli {
     #[command(flatten)]
     pub build: BuildArgs,
     /// Colours: auto (on a terminal), always, never
-    #[arg(long, global = true, value_name = "WHEN", value_parser = one_of(&Colour::NAMES), hide_possible_values = true)]
+    #[arg(long, global = true, value_name = "WHEN", value_parser = one_of(&Colour::NAMES), hide_possible_values = true, hide = true)]
     pub color: Option<Colour>,
 }
 
@@ -388,13 +389,11 @@ pub struct Files {
 const ABOUT: &str = "\
 Turn a Model-Exchange FMU (FMI 2.0) into a real-time Co-Simulation FMU: fixed steps, no iteration, no allocation.
 
-The cheapest plan on average that keeps 2/3 of the tolerance on all runs is chosen; one whose longest step
-exceeds the default budget only where no other is clearly better for it.";
+The cheapest plan on average that keeps 2/3 of the tolerance on all runs is chosen.";
 
 pub const EXAMPLES: &str = "\
 Examples:
   fmu-build example dc-drive drive.fmu --inputs drive.csv   # a model to try it with, and signals for it
-  fmu-build --step 1ms --inputs drive.csv drive.fmu realtime.fmu    # build for a 1 ms test bench
   fmu-build --step 1ms --budget 100us --inputs drive.csv --report why.html drive.fmu realtime.fmu
   fmu-build compare drive.fmu realtime.fmu --inputs drive.csv       # how far apart are the two?
   fmu-build bench realtime.fmu --deadline 1ms               # what does a step cost here?";
@@ -404,8 +403,9 @@ pub enum Sub {
     Inspect(InspectArgs),
     Bench(BenchArgs),
     Compare(CompareArgs),
+    #[command(hide = true)]
     Completions(CompletionsArgs),
-    #[command(name = "man")]
+    #[command(hide = true, name = "man")]
     Manual(ManualArgs),
     Example(ExampleArgs),
     #[command(hide = true)]

@@ -7,7 +7,7 @@ use crate::quantity;
 use clap::Args;
 use std::path::PathBuf;
 
-/// Drive the original and the real-time FMU by your own signals, and say how far apart they are; one FMU alone is simulated.
+/// Drive original and real-time FMU by your own signals: how far apart are they? One FMU alone is simulated.
 #[derive(Debug, Clone, Args)]
 pub struct CompareArgs {
     /// The Model-Exchange FMU; it is integrated accurately

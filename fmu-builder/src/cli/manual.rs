@@ -41,7 +41,7 @@ pub fn manual(folder: &std::path::Path) -> Result<String, Error> {
 
 fn pages() -> Result<Vec<(String, Vec<u8>)>, Error> {
     let command = Cli::command();
-    let subs = command.get_subcommands().filter(|sub| !sub.is_hide_set());
+    let subs = command.get_subcommands().filter(|sub| sub.get_name() != "worker");
     let subs = subs.map(|sub| (format!("fmu-build-{}", sub.get_name()), sub.clone()));
     let all = std::iter::once(("fmu-build".to_string(), command.clone())).chain(subs);
     all.map(|(name, command)| {
