@@ -33,8 +33,8 @@ pub struct Packed {
 }
 
 impl Libraries {
-    /// A runtime for every library that the model brought, in the same folder. What a library is for says the file
-    /// itself, since two platforms share the folder `linux64`.
+    /// A runtime for every library that the model brought, in the same folder; for that of a folder of FMI 3.0, in the one that
+    /// FMI 2.0 has for it. What a library is for says the file itself, since two platforms share the folder `linux64`.
     pub fn runtimes_for(&self, archive: &Unpacked, root: &Path, identifier: &str) -> (Vec<Entry>, Packed) {
         let (mut entries, mut packed, mut used) = (Vec::new(), Packed::default(), Vec::new());
         for entry in archive.entries.iter().filter(|entry| !entry.is_dir) {
@@ -55,9 +55,14 @@ impl Libraries {
             });
             match runtime {
                 Some(runtime) => {
-                    entries.push(library(entry.name.clone(), runtime.bytes));
-                    packed.folders.push(folder.to_string());
-                    used.push(runtime.platform);
+                    let platform = runtime.platform();
+                    let folder = if folder == platform.tuple { platform.name } else { folder };
+                    let name = platform.entry(folder, identifier);
+                    if entries.iter().all(|entry: &Entry| entry.name != name) {
+                        entries.push(library(name, runtime.bytes));
+                        packed.folders.push(folder.to_string());
+                        used.push(runtime.platform);
+                    }
                 }
                 None => packed.missing.push(self.reason(folder, format)),
             }
