@@ -9,7 +9,7 @@
 //! | `decode`, `parse`, `tree`, `write` | bytes, text, tree, bytes |
 //! | `schema`, `conform`, `annotate`, `namespaces` | names, order and literals as the schema wants them |
 //! | `types`, `variables`, `structure` | what must agree between elements |
-//! | `model`, `read` | plain data, and how it is read off the tree |
+//! | `model`, `read`, `units` | plain data, and how it is read off the tree |
 //! | `convert`, `naming` | Model Exchange to Co-Simulation |
 //! | `fmi3` | FMI 3.0 as scalars of FMI 2.0, and back |
 //! | `literal`, `notes`, `error` | numbers, warnings, refusals |
@@ -31,6 +31,7 @@ mod schema;
 mod structure;
 mod tree;
 mod types;
+mod units;
 mod variables;
 mod write;
 
@@ -42,3 +43,4 @@ pub use model::{
     ModelExchange, ModelStructure, ScalarVariable, State, Unknown, Variability,
 };
 pub use read::{read, read_sized};
+pub use units::{BaseUnit, DisplayUnit, Unit};
