@@ -42,6 +42,8 @@ pub enum Error {
         path.display()
     )]
     NeedsTool { path: PathBuf },
+    #[error("{}: {why}", path.display())]
+    Sources { path: PathBuf, why: String },
     #[error(transparent)]
     Worker(#[from] WorkerError),
     #[error(transparent)]

@@ -12,6 +12,7 @@
 //! | `model`, `read`, `units` | plain data, and how it is read off the tree |
 //! | `convert`, `naming` | Model Exchange to Co-Simulation |
 //! | `fmi3` | FMI 3.0 as scalars of FMI 2.0, and back |
+//! | `sources` | what an FMU says of its C sources |
 //! | `literal`, `notes`, `error` | numbers, warnings, refusals |
 
 mod annotate;
@@ -28,6 +29,7 @@ mod notes;
 mod parse;
 mod read;
 mod schema;
+mod sources;
 mod structure;
 mod tree;
 mod types;
@@ -43,4 +45,5 @@ pub use model::{
     ModelExchange, ModelStructure, ScalarVariable, State, Unknown, Variability,
 };
 pub use read::{read, read_sized};
+pub use sources::{BuildConfiguration, SourceFileSet, read_build_description};
 pub use units::{BaseUnit, DisplayUnit, Unit};

@@ -123,11 +123,12 @@ impl Fmu2 {
         callbacks.step_finished = None;
         let callbacks = Box::new(callbacks);
         witness.note(const { number("instantiate") });
+        let prefix = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("");
         let (component, functions) = match request.inner {
             // SAFETY: promised by the caller; the callbacks outlive the instance.
-            Some(inner) => unsafe { fmi3::instantiate(&library, inner, request, &callbacks) }?,
+            Some(inner) => unsafe { fmi3::instantiate(&library, prefix, inner, request, &callbacks) }?,
             // SAFETY: likewise.
-            None => unsafe { instantiate(&library, request, &callbacks) }?,
+            None => unsafe { instantiate(&library, prefix, request, &callbacks) }?,
         };
         static INSTANCES: AtomicU64 = AtomicU64::new(0);
         Ok(Fmu2 {
@@ -581,10 +582,11 @@ impl Drop for Fmu2 {
 /// Foreign code runs; `callbacks` is alive as long as the instance.
 unsafe fn instantiate(
     library: &Library,
+    prefix: &str,
     request: &Instantiation,
     callbacks: &Callbacks,
 ) -> Result<(Component, Functions), LoadError> {
-    let (instantiate, functions) = Functions::resolve(library, request.kind)?;
+    let (instantiate, functions) = Functions::resolve(library, prefix, request.kind)?;
     let text = |text: &str| CString::new(text.replace('\0', "")).unwrap_or_default();
     let (name, guid, resources) = (text(request.name), text(request.guid), text(request.resources));
     // SAFETY: strings and callbacks outlive the call, the callbacks outlive the instance.

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::super::LoadError;
-use super::super::loader::{Component, Library};
+use super::super::loader::{Component, Library, symbol};
 use fmi3_types::LogMessage;
 use std::ffi::{c_char, c_void};
 
@@ -45,11 +45,11 @@ macro_rules! functions {
 
         impl Functions {
             /// What the library has.
-            fn find(library: &Library) -> Functions {
+            fn find(library: &Library, prefix: &str) -> Functions {
                 // SAFETY: the types are those of the FMI 3.0 headers. The library outlives the copies.
                 unsafe {
                     Functions {
-                        $($field: library.get::<$type>(concat!($symbol, "\0").as_bytes()).ok().map(|it| *it)),+
+                        $($field: symbol::<$type>(library, prefix, &[$symbol])),+
                     }
                 }
             }
@@ -123,8 +123,8 @@ functions! {
 
 impl Functions {
     /// What the library has, if it has all that a Model-Exchange FMU cannot do without.
-    pub fn resolve(library: &Library) -> Result<Functions, LoadError> {
-        let functions = Functions::find(library);
+    pub fn resolve(library: &Library, prefix: &str) -> Result<Functions, LoadError> {
+        let functions = Functions::find(library, prefix);
         let needed = [
             ("fmi3InstantiateModelExchange", functions.instantiate.is_some()),
             ("fmi3EnterInitializationMode", functions.enter_initialization_mode.is_some()),

@@ -76,11 +76,12 @@ struct Saved {
 /// Foreign code runs; `callbacks` is alive as long as the instance.
 pub(super) unsafe fn instantiate(
     library: &Library,
+    prefix: &str,
     inner: &Inner,
     request: &Instantiation,
     callbacks: &Callbacks,
 ) -> Result<(Component, loader::Functions), LoadError> {
-    let functions = Functions::resolve(library)?;
+    let functions = Functions::resolve(library, prefix)?;
     let text = |text: &str| CString::new(text.replace('\0', "")).unwrap_or_default();
     let (name, token) = (text(request.name), text(request.guid));
     // A path, not a URI, and with the separator at its end that FMI 3.0.1 asks for.
