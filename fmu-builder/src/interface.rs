@@ -2,9 +2,9 @@
 //!
 //! It is all that a worker needs to run the model, and one of the three values that a plan is made of (see `assemble`).
 
-use crate::experiment::Value;
 use crate::lab::protocol::path;
-use fmu_runtime::plan::{Array, Clock, Inner, Interval, Plan, States, Table, Type, Variables};
+use fmu_runtime::plan::{self, Array, Clock, Inner, Interval, Plan, States, Table, Variables};
+use fmu_runtime::value::Type;
 use model_description::{
     Causality, Fmi3, IntervalVariability, Kind, ModelDescription, ScalarVariable, Variability,
 };
@@ -48,8 +48,8 @@ pub struct Interface {
     /// Real outputs whose trajectories are compared; without any, the states are.
     pub outputs: Vec<u32>,
     pub output_names: Vec<String>,
-    /// Outputs that are no Reals, with an example of their type.
-    pub discrete_outputs: Vec<(u32, Value)>,
+    /// Outputs that are no Reals, with their types.
+    pub discrete_outputs: Vec<(u32, Type)>,
     /// What stands behind these scalars in an FMU of FMI 3.0.
     pub inner: Option<Inner>,
 }
@@ -95,7 +95,7 @@ impl Interface {
             outputs: outputs.iter().map(|&output| variables[output].value_reference).collect(),
             output_names: outputs.iter().map(|&output| variables[output].name.clone()).collect(),
             discrete_outputs: discrete_outputs(description)
-                .map(|output| (output.value_reference, example(output.kind)))
+                .map(|output| (output.value_reference, type_of(output.kind)))
                 .collect(),
             inner: description.fmi3.as_ref().map(inner),
         }
@@ -198,22 +198,22 @@ fn array(array: &model_description::Array) -> Option<Array> {
 }
 
 /// The same type in a plan; binaries and clocks are in none.
-fn plan_type(kind: model_description::Type) -> Option<Type> {
+fn plan_type(kind: model_description::Type) -> Option<plan::Type> {
     use model_description::Type as Described;
     Some(match kind {
-        Described::Float32 => Type::Float32,
-        Described::Float64 => Type::Float64,
-        Described::Int8 => Type::Int8,
-        Described::UInt8 => Type::UInt8,
-        Described::Int16 => Type::Int16,
-        Described::UInt16 => Type::UInt16,
-        Described::Int32 => Type::Int32,
-        Described::UInt32 => Type::UInt32,
-        Described::Int64 => Type::Int64,
-        Described::UInt64 => Type::UInt64,
-        Described::Boolean => Type::Boolean,
-        Described::String => Type::String,
-        Described::Enumeration => Type::Enumeration,
+        Described::Float32 => plan::Type::Float32,
+        Described::Float64 => plan::Type::Float64,
+        Described::Int8 => plan::Type::Int8,
+        Described::UInt8 => plan::Type::UInt8,
+        Described::Int16 => plan::Type::Int16,
+        Described::UInt16 => plan::Type::UInt16,
+        Described::Int32 => plan::Type::Int32,
+        Described::UInt32 => plan::Type::UInt32,
+        Described::Int64 => plan::Type::Int64,
+        Described::UInt64 => plan::Type::UInt64,
+        Described::Boolean => plan::Type::Boolean,
+        Described::String => plan::Type::String,
+        Described::Enumeration => plan::Type::Enumeration,
         Described::Binary | Described::Clock => return None,
     })
 }
@@ -233,13 +233,13 @@ pub fn discrete_outputs(description: &ModelDescription) -> impl Iterator<Item = 
     variables.filter(|variable| variable.causality == Causality::Output && variable.kind != Kind::Real)
 }
 
-/// A value of this type.
-pub fn example(kind: Kind) -> Value {
+/// The type of the values of a variable.
+pub fn type_of(kind: Kind) -> Type {
     match kind {
-        Kind::Real => Value::Real(0.0),
-        Kind::Integer | Kind::Enumeration => Value::Integer(0),
-        Kind::Boolean => Value::Boolean(false),
-        Kind::String => Value::Text(String::new()),
+        Kind::Real => Type::Real,
+        Kind::Integer | Kind::Enumeration => Type::Integer,
+        Kind::Boolean => Type::Boolean,
+        Kind::String => Type::Text,
     }
 }
 

@@ -164,19 +164,53 @@ fn references_of_elements_are_free_ones() {
 
 #[test]
 fn one_reference_for_two_variables_is_refused() {
-    let text = model("<Float64 name=\"a\" valueReference=\"1\"/><Int32 name=\"b\" valueReference=\"1\"/>", "");
+    let text =
+        model("<Float64 name=\"a\" valueReference=\"1\"/><Int32 name=\"b\" valueReference=\"1\"/>", "");
     let error = read(text.as_bytes()).unwrap_err().to_string();
     assert!(error.contains("\"b\"") && error.contains("\"a\" has it"), "{error}");
 }
 
 fn variable() -> impl Strategy<Value = String> {
     let kind = prop::sample::select(vec![
-        "Float32", "Float64", "Int8", "UInt8", "Int64", "UInt64", "Boolean", "String", "Binary", "Enumeration", "Clock", "Odd",
+        "Float32",
+        "Float64",
+        "Int8",
+        "UInt8",
+        "Int64",
+        "UInt64",
+        "Boolean",
+        "String",
+        "Binary",
+        "Enumeration",
+        "Clock",
+        "Odd",
     ]);
     let causality = prop::sample::select(vec![
-        "input", "output", "parameter", "structuralParameter", "local", "independent", "calculatedParameter", "x",
+        "input",
+        "output",
+        "parameter",
+        "structuralParameter",
+        "local",
+        "independent",
+        "calculatedParameter",
+        "x",
     ]);
-    let word = || prop::sample::select(vec!["1", "0", "1 2", "true", "", "-1", "x", "1e9", "3", "99999999999", "constant", "fixed"]);
+    let word = || {
+        prop::sample::select(vec![
+            "1",
+            "0",
+            "1 2",
+            "true",
+            "",
+            "-1",
+            "x",
+            "1e9",
+            "3",
+            "99999999999",
+            "constant",
+            "fixed",
+        ])
+    };
     let inner = prop::sample::select(vec![
         "",
         "<Dimension start=\"2\"/>",

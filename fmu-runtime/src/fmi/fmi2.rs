@@ -17,6 +17,7 @@ use super::room::{Beyond, Room, Vector};
 use super::witness::{Witness, number};
 use super::{Callbacks, EventInfo, Host, Instantiation, Kind, LoadError, Log, fmi3, logger};
 use crate::status::Status;
+use crate::version::Version;
 use serde::{Deserialize, Serialize};
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem::ManuallyDrop;
@@ -43,6 +44,7 @@ pub struct Fmu2 {
     stays: bool,
     /// For an FMU that writes more values than it should.
     room: Option<Box<Room>>,
+    version: Version,
 }
 
 /// Where a Model-Exchange FMU is in FMI's state machine. One bit each, so that a call can name several.
@@ -146,6 +148,7 @@ impl Fmu2 {
             witness,
             stays: false,
             room: None,
+            version: if request.inner.is_some() { Version::Three } else { Version::Two },
         })
     }
 
@@ -177,6 +180,11 @@ impl Fmu2 {
     /// What was written beyond the vectors since there is room.
     pub fn beyond(&self) -> Beyond {
         self.room.as_ref().map_or(Beyond::default(), |room| room.beyond())
+    }
+
+    /// The version of FMI that the model itself is of.
+    pub fn version(&self) -> Version {
+        self.version
     }
 
     /// Where the FMU is in FMI's state machine.
@@ -323,7 +331,7 @@ impl Fmu2 {
         call!(self in READING.get_string(references.as_ptr(), references.len(), values.as_mut_ptr()))
     }
 
-    pub fn set_string(&mut self, references: &[u32], values: &[&CStr]) -> Status {
+    pub fn set_string(&mut self, references: &[u32], values: &[CString]) -> Status {
         assert_eq!(references.len(), values.len());
         if references.is_empty() {
             return Status::Ok;
