@@ -31,7 +31,7 @@ impl Finished {
         let plan: Plan = serde_json::from_slice(&text).map_err(|error| {
             Error::Request(format!("{}: resources/{PLAN} is damaged: {error}", path.display()))
         })?;
-        let description = read_description(path, &root, LONGEST_DESCRIPTION)?;
+        let description = read_description(path, &root, LONGEST_DESCRIPTION, &[])?;
         Ok(Finished { path: path.into(), root, plan, description })
     }
 

@@ -6,7 +6,7 @@ use crate::experiment::{self, End, Experiment};
 use crate::finished::Finished;
 use crate::interface::Interface;
 use crate::lab::Lab;
-use crate::options::CompareOptions;
+use crate::options::{CompareOptions, Compilation};
 use crate::progress::Progress;
 use crate::scratch::Scratch;
 use crate::source::Source;
@@ -21,7 +21,7 @@ pub fn simulate(options: &CompareOptions) -> Result<Comparison, Error> {
             "--max-error and --max-peak compare two FMUs; name the real-time FMU behind the original".into(),
         ));
     }
-    match Source::open(&options.original) {
+    match Source::open(&options.original, &options.run, &Compilation::default(), &options.limits) {
         Ok(source) => original(options, &source),
         Err(refused) => {
             let scratch = Scratch::new()?;

@@ -24,7 +24,7 @@ use crate::findings::{Studied, Study};
 use crate::finished::Finished;
 use crate::interface::{Interface, discrete_outputs};
 use crate::lab::Lab;
-use crate::options::CompareOptions;
+use crate::options::{CompareOptions, Compilation};
 use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::source::Source;
@@ -153,7 +153,7 @@ pub fn compare(options: &CompareOptions) -> Result<Comparison, Error> {
 }
 
 fn both(options: &CompareOptions, built: &std::path::Path) -> Result<Comparison, Error> {
-    let source = Source::open(&options.original)?;
+    let source = Source::open(&options.original, &options.run, &Compilation::default(), &options.limits)?;
     let finished = Finished::open(built, source.scratch.path().join("built"))?;
     if finished.plan.model.inner_guid != source.description.guid {
         return Err(Error::Request(format!(

@@ -115,6 +115,7 @@ pub fn open(
         visible: false,
         logging: false,
         witness: reporter.witness,
+        inner: None,
     };
     reporter.phase("fmi2Instantiate");
     let library = platform::HOST.library(root, &plan.model.identifier);

@@ -3,6 +3,7 @@
 mod audit;
 mod bench;
 mod checks;
+mod compile;
 mod drive;
 mod load;
 mod probe;
@@ -27,6 +28,7 @@ use std::process::ExitCode;
 
 pub use audit::{Audit, Audited, Conduct, Trace, Traced, verdict};
 pub use bench::{Bench, Measured, Reading};
+pub use compile::Compile;
 pub use drive::{Drive, Driven};
 
 #[derive(Serialize, Deserialize)]
@@ -40,6 +42,7 @@ pub enum Request {
     Audit(Box<Audit>),
     /// Trace another worker.
     Trace(Trace),
+    Compile(Box<Compile>),
 }
 
 impl Request {
@@ -50,7 +53,7 @@ impl Request {
             Request::Simulate(simulate) => vec![&mut simulate.interface],
             Request::SimulateAll(all) => all.iter_mut().map(|simulate| &mut simulate.interface).collect(),
             Request::Audit(audit) => vec![&mut audit.interface],
-            Request::Bench(_) | Request::Drive(_) | Request::Trace(_) => Vec::new(),
+            Request::Bench(_) | Request::Drive(_) | Request::Trace(_) | Request::Compile(_) => Vec::new(),
         }
     }
 
@@ -63,7 +66,7 @@ impl Request {
             Request::Bench(bench) => bench.root.join("resources").join(INNER),
             Request::Drive(drive) => drive.root.join("resources").join(INNER),
             Request::Audit(audit) => audit.interface.root.clone(),
-            Request::Trace(_) => PathBuf::new(),
+            Request::Trace(_) | Request::Compile(_) => PathBuf::new(),
         };
         inner.join("resources")
     }
@@ -78,6 +81,8 @@ pub enum Answer {
     Drive(Driven),
     Audit(Audited),
     Trace(Vec<Traced>),
+    /// The library is there.
+    Compile,
 }
 
 /// Answer and end, if this process was started as a worker: with the words `worker REQUEST`. A program that builds
@@ -114,6 +119,10 @@ pub fn serve(request: &Path) -> ExitCode {
             Request::Drive(drive) => Answer::Drive(drive.answer(reporter)?),
             Request::Audit(audit) => Answer::Audit(audit.answer(reporter)?),
             Request::Trace(trace) => Answer::Trace(trace.answer(reporter)?),
+            Request::Compile(compile) => {
+                compile.answer(reporter)?;
+                Answer::Compile
+            }
         })
     })
 }
