@@ -95,7 +95,7 @@ class Attack:
             given, cells = None, []
             for drive in DRIVES:
                 plan = Plan(table, drive)
-                key = digest(source, (HERE / "reference.c").read_bytes(), plan.starts.tobytes(), plan.inputs.tobytes(), plan.parameters)
+                key = digest(source, (HERE / "reference.c").read_bytes(), *plan.key())
                 truth = self.store.get(f"{table.name}-truth-{key}", lambda: truth_of(program(), table, plan))
                 rows = np.array(truth["rows"]) if truth["rows"] else None
                 given = rows if drive.name == "given" else given
@@ -106,7 +106,7 @@ class Attack:
                 exported = self.folder / "fmus" / f"{built}.fmu"
                 if not exported.exists():
                     self.claim(fmu(), built)
-                found = self.store.get(f"{table.name}-{digest(built, key)}", lambda: plain(run(exported, table, plan)))
+                found = self.store.get(f"{table.name}-{digest(built, key, sorted(plan.returns))}", lambda: plain(run(exported, table, plan)))
                 cells.append(cell | judge(table, claim, rows, found, given) | {"reference_error": truth["error"]})
         for cell in cells:
             shown = (f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}" for k, v in cell.items() if v not in (None, "", False))

@@ -37,7 +37,7 @@ use trial::Judge;
 
 pub use bound::WorstStep;
 pub use candidates::Candidate;
-pub use certificate::{Certificate, Spectra, WorstMode};
+pub use certificate::{AlternatingMode, Certificate, Spectra, WorstMode};
 pub use draft::Cost;
 pub use error::{Ranges, range};
 pub use parting::parting;
