@@ -6,8 +6,8 @@
    step 0.5, stop 300, steps 600
    state h1 = 0.5, output
    state h2 = 0.2
-   state h3 = 0
-   state h4 = 0
+   state h3 = 0.1
+   state h4 = 0.05
    state h5 = 0.1, output
    input inflow = 0.1, min 0, max 0.6
    parameter k = 0.3
