@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `gather` | the data, from what was studied and decided |
 //! | `text` | the lines for people |
-//! | `remarks` | what is wrong or worth knowing: warnings, findings, repairs |
+//! | `remarks` | what the study and the description's repairs give to say |
 //! | `words` | numbers with their nouns |
 
 mod gather;
@@ -12,11 +12,12 @@ mod remarks;
 mod text;
 mod words;
 
-pub use remarks::{findings, repairs_line, warning_lines};
-pub use words::{count, trim};
+pub use remarks::{findings, repairs};
+pub use words::{count, first_of, trim};
 
 use crate::decide::{Certificate, Explored, Told, WorstStep};
 use crate::report::Figures;
+use crate::warning::Warnings;
 use crate::worker::quantiles;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -110,10 +111,8 @@ pub struct Summary {
     pub longest_step_share: Option<f64>,
     /// In which ranges the invented runs move inputs, and where these come from.
     pub ranges: Vec<String>,
-    pub warnings: Vec<String>,
-    /// So many of them, the first, tell what was measured on this machine.
-    #[serde(skip)]
-    pub time_warnings: usize,
+    #[serde(flatten)]
+    pub warnings: Warnings,
     /// What modelDescription.xml had wrong, each by itself.
     pub repairs: Vec<String>,
     #[serde(skip)]
@@ -237,8 +236,7 @@ impl Summary {
             indicator_time_ns: None,
             longest_step_ns: None,
             longest_step_share: None,
-            warnings: self.warnings[self.time_warnings..].to_vec(),
-            time_warnings: 0,
+            warnings: self.warnings.unmeasured(),
             ..self.clone()
         }
     }

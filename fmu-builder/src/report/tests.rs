@@ -7,6 +7,7 @@ use crate::decide::{
 };
 use crate::structure::{Pattern, plan_parts};
 use crate::summary::{DiscreteError, NamedError, StepTime, WatchSummary};
+use crate::warning::{Warning, Warnings};
 use crate::worker::Simulated;
 use fmu_runtime::plan::{self, Events, Method, Model, Plan, States, Step, Variables};
 
@@ -84,11 +85,9 @@ fn decision() -> Decision {
         switching: vec![Switching { share: 0.25, delay: 2 }],
         explored_switching: Vec::new(),
         peaks: vec![],
-        reference_error: None,
         error: Some(0.002),
         explored: Explored::default(),
         told: vec![],
-        ranges: Vec::new(),
         verdict: Verdict { amplification: Some(0.5), failure: None },
         samples: 3,
         cost: Cost::default(),
@@ -102,8 +101,8 @@ fn decision() -> Decision {
             trial("third", None, None, false),
         ],
         times: Times::default(),
-        time_warnings: vec![],
-        warnings: vec![],
+        missed: None,
+        warnings: Warnings::new(),
     }
 }
 
@@ -214,9 +213,8 @@ fn summary() -> Summary {
         indicator_time_ns: Some(20.0),
         longest_step_ns: Some(900.0),
         longest_step_share: Some(0.0009),
-        time_warnings: 0,
         ranges: vec![],
-        warnings: vec![NASTY.into()],
+        warnings: [Warning::Halted(NASTY.into())].into_iter().collect(),
         repairs: vec![NASTY.into(); 2],
         written: NASTY.into(),
         figures: Figures {

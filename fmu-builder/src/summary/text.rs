@@ -1,8 +1,7 @@
 //! The summary as a few lines for people; the report uses some of the sentences too.
 
-use super::remarks::shortened;
 use super::words::evaluations;
-use super::{DiscreteError, Summary, count, trim, warning_lines};
+use super::{DiscreteError, Summary, count, first_of, trim};
 use crate::decide::WorstStep;
 use crate::quantity::{format_duration, percent, percent_to};
 use fmu_runtime::plan::Method;
@@ -121,7 +120,7 @@ impl Summary {
             line("switches", text);
         }
         if !self.ranges.is_empty() && self.explored.scenarios > 0 {
-            line("ranges", shortened(&self.ranges, "; "));
+            line("ranges", first_of(&self.ranges, 3, "; "));
         }
         if let Some(watch) = &self.watch {
             let spoke = match (watch.acts, watch.renewals, watch.outside) {
@@ -177,7 +176,7 @@ impl Summary {
             );
         }
         line("platforms", self.platforms_text());
-        lines.extend(warning_lines(&self.warnings));
+        lines.extend(self.warnings.lines());
         lines.push(format!("wrote {}", self.written.display()));
         lines.join("\n")
     }
