@@ -189,6 +189,8 @@ fn chatter_is_bounded_and_counted() {
     assert_eq!(i64::from(most), limit, "events in one step");
     let carried = fmu.integer("fmuBuild.carriedEvents");
     assert!(carried > 100 && carried <= 200, "{carried} of 200 steps put an event off");
+    let outside = fmu.integer("fmuBuild.stepsOutsidePlan");
+    assert!(outside >= carried, "{carried} steps put an event off, {outside} are outside the plan");
     let told = |(_, text): &&(i32, String)| text.contains("events in one internal step");
     assert_eq!(fmu.messages().iter().filter(told).count(), 1, "{:?}", fmu.messages());
 }

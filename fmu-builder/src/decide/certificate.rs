@@ -9,6 +9,7 @@ use crate::analysis::amplification::{self, carried};
 use crate::analysis::dense;
 use crate::analysis::perturbation::{Perturbation, bounds, perturbation};
 use crate::analysis::verdict::{Verdict, matrices, verdict};
+use crate::warning::Warning;
 use faer::prelude::c64;
 use fmu_runtime::plan::{Method, Plan, Policy};
 use serde::Serialize;
@@ -174,6 +175,16 @@ impl Certificate {
         if bound.is_finite() {
             self.shift_bound = Some(self.shift_bound.map_or(bound, |now| now.min(bound)));
         }
+    }
+
+    /// What of it a person should read.
+    pub fn warnings(&self) -> impl Iterator<Item = Warning> {
+        let alternates = self.alternating_mode.as_ref().map(|mode| Warning::Alternates {
+            amplification: [mode.re, mode.im],
+            states: mode.states.clone(),
+        });
+        let shifts = self.shifts_far().map(|(d1, d2, bound)| Warning::ShiftsFar { d1, d2, bound });
+        alternates.into_iter().chain(shifts)
     }
 
     /// d1 or d2 is larger than the shift that carries a damped mode to the border, and no pairing of the eigenvalues shows that none moved far.

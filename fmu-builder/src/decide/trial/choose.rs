@@ -163,6 +163,7 @@ impl Judge<'_> {
         self.warnings.extend(candidate.warning.clone());
         self.warnings.extend(doubts(&outcome.told, tolerance));
         let (certificate, spectra) = Certificate::new(problem, &candidate, &plan, &verdict);
+        self.warnings.extend(certificate.warnings());
         let explored = self.runs.iter().zip(&self.fresh).zip(&self.counts).filter(|((run, _), _)| !run.given);
         let counted = explored.clone().filter_map(|((_, fresh), counts)| fresh.filter(|_| *counts));
         let fresh_error = counted.max_by(f64::total_cmp);
