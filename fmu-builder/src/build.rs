@@ -83,7 +83,10 @@ pub fn build(options: &Options) -> Result<Summary, Error> {
 
     let (runtimes, packed) =
         options.libraries.runtimes_for(&source.archive, &source.root(), source.identifier());
-    let summary = Summary::new(&source, &attempt, &grid, packed, &options.output);
+    let summary = Summary::new(&source, &attempt, &grid, packed, options);
+    if let (true, Some(objection)) = (options.strict, summary.verdict.objection()) {
+        return Err(Error::Request(objection));
+    }
     let decision = &attempt.decision;
     let certificate =
         CertificateFiles { html: report::certificate(&summary, decision), json: summary.certificate_json() };

@@ -3,6 +3,7 @@
 //! | file | idea |
 //! |---|---|
 //! | `gather` | the data, from what was studied and decided |
+//! | `verdict` | is it accurate, is it in time |
 //! | `text` | the lines for people |
 //! | `remarks` | what the study and the description's repairs give to say |
 //! | `words` | numbers with their nouns |
@@ -10,9 +11,11 @@
 mod gather;
 mod remarks;
 mod text;
+mod verdict;
 mod words;
 
 pub use remarks::{findings, repairs};
+pub use verdict::{Accuracy, Mark, Moved, NamedFigure, Timeliness, Verdict};
 pub use words::{count, first_of, trim};
 
 use crate::decide::{Certificate, Explored, Told, WorstStep};
@@ -25,6 +28,8 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     pub model: String,
+    /// Is it accurate, and is it in time?
+    pub verdict: Verdict,
     pub generation_tool: String,
     pub states: usize,
     pub event_indicators: usize,
@@ -230,6 +235,7 @@ impl Summary {
     /// The same without what was measured on this machine.
     pub fn unmeasured(&self) -> Summary {
         Summary {
+            verdict: Verdict { time: None, ..self.verdict.clone() },
             step_time_ns: None,
             evaluation_time_ns: None,
             evaluation_time_worst_ns: None,

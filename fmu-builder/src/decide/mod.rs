@@ -28,6 +28,7 @@ use crate::experiment::Experiment;
 use crate::interface::Interface;
 use crate::lab::Lab;
 use crate::options::{JacobianPolicy, Options, Partitioning};
+use crate::summary::Moved;
 use crate::warning::{ToleranceMissed, Warning, Warnings};
 use crate::worker::{Simulated, Studied};
 use fmu_runtime::plan::{Method, Plan};
@@ -165,6 +166,8 @@ pub struct Decision {
     /// The largest of them.
     pub error: Option<f64>,
     pub explored: Explored,
+    /// Whether a compared quantity moved at all.
+    pub has_moved: Moved,
     /// What the FMU says of its error on each run.
     pub told: Vec<Told>,
     /// Of this plan: its method, mask and policy.

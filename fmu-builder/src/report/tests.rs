@@ -6,7 +6,10 @@ use crate::decide::{
     AlternatingMode, Candidate, Certificate, Cost, Explored, ExploredRun, Switching, Times, WorstMode, WorstStep,
 };
 use crate::structure::{Pattern, plan_parts};
-use crate::summary::{DiscreteError, NamedError, StepTime, WatchSummary};
+use crate::summary::{
+    Accuracy, DiscreteError, Mark, Moved, NamedError, NamedFigure, StepTime, Timeliness,
+    Verdict as Judgement, WatchSummary,
+};
 use crate::warning::{Warning, Warnings};
 use crate::worker::Simulated;
 use fmu_runtime::plan::{self, Events, Method, Model, Plan, States, Step, Variables};
@@ -86,6 +89,7 @@ fn decision() -> Decision {
         explored_switching: Vec::new(),
         peaks: vec![],
         error: Some(0.002),
+        has_moved: Moved { given: true, invented: true },
         explored: Explored::default(),
         told: vec![],
         verdict: Verdict { amplification: Some(0.5), failure: None },
@@ -106,6 +110,22 @@ fn decision() -> Decision {
     }
 }
 
+fn judgement() -> Judgement {
+    let figure = |value| Some(NamedFigure { value, name: Some(NASTY.into()) });
+    let accuracy = Accuracy {
+        mark: Mark::Kept,
+        tolerance: 0.01,
+        peak_tolerance: None,
+        given: figure(0.001),
+        peak: figure(0.002),
+        peak_time: Some(0.5),
+        invented: figure(0.004),
+        invented_runs: 2,
+        moved: Moved { given: true, invented: true },
+    };
+    Judgement { accuracy: accuracy.judged(), time: Some(Timeliness::new(1e-3, None, 5e-5, Some(3e-6))) }
+}
+
 fn summary() -> Summary {
     let decision = decision();
     let port = || Port {
@@ -115,6 +135,7 @@ fn summary() -> Summary {
         description: NASTY.into(),
     };
     Summary {
+        verdict: judgement(),
         model: NASTY.into(),
         generation_tool: NASTY.into(),
         states: 3,

@@ -1,17 +1,20 @@
 //! The summary, from what was studied and decided.
 
-use super::{DiscreteError, EstimateSummary, NamedError, StepTime, Summary, WatchSummary, findings, repairs};
+use super::{
+    Accuracy, DiscreteError, EstimateSummary, Mark, NamedError, NamedFigure, StepTime, Summary, Timeliness,
+    Verdict, WatchSummary, findings, repairs,
+};
 use crate::build::{Attempt, TimeGrid};
 use crate::decide::{Decision, Ranges, Switching, Told, telling};
 use crate::diagnostics;
 use crate::interface::discrete_outputs;
 use crate::libraries::Packed;
+use crate::options::Options;
 use crate::report::Figures;
 use crate::source::Source;
 use crate::warning::{LateSwitching, Warning};
 use fmu_runtime::plan::{ErrorSource, JacobianSource, Policy};
 use fmu_runtime::platform;
-use std::path::Path;
 
 impl Summary {
     pub fn new(
@@ -19,7 +22,7 @@ impl Summary {
         attempt: &Attempt,
         grid: &TimeGrid,
         packed: Packed,
-        output: &Path,
+        options: &Options,
     ) -> Summary {
         let Attempt { studied, decision, .. } = attempt;
         let plan = &decision.plan;
@@ -55,7 +58,23 @@ impl Summary {
         }
         let repaired = source.description.warnings.clone();
         warnings.extend(repairs(&repaired));
+        let errors: Vec<NamedError> = watched
+            .into_iter()
+            .zip(&decision.errors)
+            .zip(&decision.errors_but_for_lateness)
+            .zip(&standing)
+            .zip(&decision.peaks)
+            .map(|((((name, &error), &rest), &still), peak)| NamedError {
+                name,
+                error,
+                still,
+                late: rest < 0.5 * error,
+                peak: peak.deviation,
+                peak_time: peak.time,
+            })
+            .collect();
         Summary {
+            verdict: verdict(decision, &errors, grid.step, options),
             model: source.description.model_name.clone(),
             generation_tool: source.description.generation_tool.clone().unwrap_or_default(),
             states: n,
@@ -114,21 +133,7 @@ impl Summary {
             error: decision.error,
             explored: decision.explored.clone(),
             tolerance: decision.tolerance,
-            errors: watched
-                .into_iter()
-                .zip(&decision.errors)
-                .zip(&decision.errors_but_for_lateness)
-                .zip(&standing)
-                .zip(&decision.peaks)
-                .map(|((((name, &error), &rest), &still), peak)| NamedError {
-                    name,
-                    error,
-                    still,
-                    late: rest < 0.5 * error,
-                    peak: peak.deviation,
-                    peak_time: peak.time,
-                })
-                .collect(),
+            errors,
             discrete_errors,
             reference_error: attempt.reference_error,
             verified_from: studied.times.first().copied().unwrap_or_default(),
@@ -149,10 +154,31 @@ impl Summary {
             ranges: attempt.ranges.clone(),
             warnings,
             repairs: repaired,
-            written: output.into(),
+            written: options.output.clone(),
             figures: Figures::new(source, studied, decision),
         }
     }
+}
+
+fn verdict(decision: &Decision, errors: &[NamedError], step: f64, options: &Options) -> Verdict {
+    let figure = |value: f64, name: Option<&str>| NamedFigure { value, name: name.map(String::from) };
+    let worst = errors.iter().max_by(|a, b| a.error.total_cmp(&b.error)).map(|worst| worst.name.as_str());
+    let peak = errors.iter().max_by(|a, b| a.peak.total_cmp(&b.peak));
+    let invented = decision.explored.worst().and_then(|run| run.worst.as_deref());
+    let accuracy = Accuracy {
+        mark: Mark::Unverified,
+        tolerance: decision.tolerance,
+        peak_tolerance: options.peak_tolerance,
+        given: decision.error.map(|error| figure(error, worst)),
+        peak: peak.map(|peak| figure(peak.peak, Some(&peak.name))),
+        peak_time: peak.map(|peak| peak.peak_time),
+        invented: decision.explored.error.map(|error| figure(error, invented)),
+        invented_runs: decision.explored.scenarios,
+        moved: decision.has_moved,
+    };
+    let measured = decision.simulated.quantiles.map(|[_, _, longest]| longest);
+    let time = Timeliness::new(step, options.budget, decision.times.longest_step, measured);
+    Verdict { accuracy: accuracy.judged(), time: Some(time) }
 }
 
 fn discrete_errors(source: &Source, decision: &Decision, step: f64) -> Vec<DiscreteError> {

@@ -9,14 +9,17 @@ use fmu_runtime::plan::Method;
 impl Summary {
     /// A few lines for people.
     pub fn text(&self) -> String {
-        let mut lines = vec![format!(
-            "{}: {}, {}, {}, {}",
-            self.model,
-            count(self.states, "continuous state"),
-            count(self.event_indicators, "event indicator"),
-            count(self.inputs, "input"),
-            count(self.outputs, "output"),
-        )];
+        let mut lines = vec![
+            self.verdict.text(),
+            format!(
+                "{}: {}, {}, {}, {}",
+                self.model,
+                count(self.states, "continuous state"),
+                count(self.event_indicators, "event indicator"),
+                count(self.inputs, "input"),
+                count(self.outputs, "output"),
+            ),
+        ];
         let mut line = |name: &str, text: String| lines.push(format!("  {name:<10} {text}"));
         let inside = match self.substeps {
             1 => String::new(),

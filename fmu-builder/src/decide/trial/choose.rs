@@ -8,6 +8,7 @@ use crate::decide::{Certificate, Cost, Decision, Explored, Problem, Times};
 use crate::error::Error;
 use crate::options::{Budget, Options, Partitioning, WatchMode};
 use crate::quantity::format_duration;
+use crate::summary::Moved;
 use crate::warning::{ToleranceMissed, Warning};
 use fmu_runtime::plan::Plan;
 
@@ -164,6 +165,11 @@ impl Judge<'_> {
         self.warnings.extend(doubts(&outcome.told, tolerance));
         let (certificate, spectra) = Certificate::new(problem, &candidate, &plan, &verdict);
         self.warnings.extend(certificate.warnings());
+        let moves = |given: bool| {
+            let runs = self.runs.iter().filter(|run| run.given == given);
+            runs.flat_map(|run| run.ranges().standing()).any(|still| !still)
+        };
+        let has_moved = Moved { given: moves(true), invented: moves(false) };
         let explored = self.runs.iter().zip(&self.fresh).zip(&self.counts).filter(|((run, _), _)| !run.given);
         let counted = explored.clone().filter_map(|((_, fresh), counts)| fresh.filter(|_| *counts));
         let fresh_error = counted.max_by(f64::total_cmp);
@@ -181,6 +187,7 @@ impl Judge<'_> {
             explored_switching: outcome.explored_switching,
             peaks: outcome.peaks,
             explored,
+            has_moved,
             told: outcome.told,
             verdict,
             samples: problem.samples.len(),
