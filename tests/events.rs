@@ -199,7 +199,7 @@ fn events_that_were_put_off_are_outside_the_plan() {
     for twin in ["on", "off"] {
         let exported = build("chatter", &format!("--step 0.01 --stop 0.1 --force --twin {twin}"));
         let mut fmu = exported.start(0.0, &[]);
-        (0..200).for_each(|k| drop(fmu.step(f64::from(k) * 0.01, 0.01)));
+        fmu.steps(0.0, 0.01, 200);
         let (carried, outside) =
             (fmu.integer("fmuBuild.carriedEvents"), fmu.integer("fmuBuild.stepsOutsidePlan"));
         assert!(
