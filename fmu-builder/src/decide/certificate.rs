@@ -237,7 +237,8 @@ mod tests {
     #[test]
     fn shifts_cancel_in_both_sums() {
         let a = 0.4;
-        let shifts = [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)].map(|(re, im)| c64::new(a * re, a * im));
+        let shifts =
+            [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)].map(|(re, im)| c64::new(a * re, a * im));
         let (d1, d2) = (
             shifts.iter().sum::<c64>().norm(),
             shifts.iter().map(|shift| shift * shift).sum::<c64>().norm().sqrt(),

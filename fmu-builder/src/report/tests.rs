@@ -3,7 +3,8 @@ use super::text::significant;
 use super::*;
 use crate::analysis::verdict::Verdict;
 use crate::decide::{
-    AlternatingMode, Candidate, Certificate, Cost, Explored, ExploredRun, Switching, Times, WorstMode, WorstStep,
+    AlternatingMode, Candidate, Certificate, Cost, Explored, ExploredRun, Switching, Times, WorstMode,
+    WorstStep,
 };
 use crate::structure::{Pattern, plan_parts};
 use crate::summary::{

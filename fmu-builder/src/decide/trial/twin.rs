@@ -13,11 +13,13 @@ use crate::experiment::Value;
 use crate::options::{Budget, TwinMode};
 use crate::warning::Warning;
 use crate::worker::Simulate;
-use fmu_runtime::plan::{Accuracy, ErrorSource, Plan};
+use fmu_runtime::plan::{Accuracy, ErrorSource, Method, Plan};
 
 /// The part of the twins' difference that is told as the FMU's error. Smooth runs have 1/(2^p - 1), which is 1, 1/3, 1/7 for the orders; where events
 /// come late, or A is old, the order drops and 1.2 was seen. This is the geometric middle, three times either way from nearly all.
 const SHARE: f64 = 0.4;
+/// The same for a method of first order that no run at build has an error to compare with.
+const SHARE_OF_FIRST_ORDER: f64 = 1.0;
 /// Where the middle of the verified runs has more than twice that, theirs is told, and this at most.
 const LARGEST_SHARE: f64 = 1.3;
 /// What the error may be at most, in parts of the difference. More than 1 is seen where both overshoot the same way.
@@ -26,6 +28,8 @@ const BOUND: f64 = 1.8;
 /// that what says nothing on them (an estimate that is always everything, or nothing) is told as it is.
 const ABOVE_SEEN: f64 = 1.2;
 const CARRIED_SHARE: [f64; 2] = [0.02, 50.0];
+/// What the error may be at most, in parts of what is told.
+const CARRIED_BOUND: f64 = 1.4;
 /// Smaller errors, in parts of the tolerance, tell nothing of the parts: the accurate solution has such itself.
 const LEAST_ERROR: f64 = 0.01;
 /// An error below this part of the tolerance, with an estimate beyond the tolerance, means that the twin's step is too long.
@@ -91,7 +95,7 @@ impl<'a> Judge<'a> {
         let draft = Draft::new(&problem, &one.candidate.mask);
         let (method, policy) = (one.plan.step.method, one.plan.jacobian.policy);
         let alone = draft.plan(&problem, method, policy, one.plan.watch, one.plan.fallback.clone());
-        let mut plan = Plan { accuracy: Some(self.accuracy()), ..alone };
+        let mut plan = Plan { accuracy: Some(self.accuracy(method)), ..alone };
         let cost = draft.cost(&plan, Shares::default());
         let fits = within(self.options.budget.unwrap_or(Budget::Share(ROOM)), &problem, &cost);
         if !fits && self.options.twin == TwinMode::Auto {
@@ -152,7 +156,7 @@ impl<'a> Judge<'a> {
             integers: Vec::new(),
             booleans: Vec::new(),
             strings: Vec::new(),
-            ..self.accuracy()
+            ..self.accuracy(one.plan.step.method)
         };
         let mut tried = Tried {
             candidate: one.candidate.clone(),
@@ -186,7 +190,7 @@ impl<'a> Judge<'a> {
     }
 
     /// What is compared at run time: the quantities of the certificate.
-    fn accuracy(&self) -> Accuracy {
+    fn accuracy(&self, method: Method) -> Accuracy {
         let interface = self.problem.interface;
         let of_kind = |wanted: fn(&Value) -> bool| -> Vec<u32> {
             let outputs = interface.discrete_outputs.iter().filter(|(_, value)| wanted(value));
@@ -197,7 +201,7 @@ impl<'a> Judge<'a> {
             source: ErrorSource::Twin,
             tolerance: self.options.tolerance,
             claimed: 0.0,
-            share: SHARE,
+            share: if method.tableau().order == 1 { SHARE_OF_FIRST_ORDER } else { SHARE },
             bound: BOUND,
             outputs: interface.outputs.clone(),
             names: (0..quantities).map(|i| interface.quantity(i).to_string()).collect(),
@@ -265,7 +269,7 @@ fn calibrate_carried(accuracy: &mut Accuracy, outcome: &mut Outcome) {
         None => 1.0,
     };
     let share = part.clamp(CARRIED_SHARE[0], CARRIED_SHARE[1]);
-    rescale(accuracy, outcome, share, BOUND * share);
+    rescale(accuracy, outcome, share, CARRIED_BOUND * share);
 }
 
 /// Tell another part of the difference from now on, and on the runs that were made.
