@@ -9,11 +9,11 @@ use super::{Judge, Outcome, SHARE as ROOM, Tried, within};
 use crate::assemble::Discretisation;
 use crate::decide::draft::{Draft, Shares};
 use crate::decide::{Problem, Told, telling};
-use crate::experiment::Value;
 use crate::options::{Budget, TwinMode};
 use crate::warning::Warning;
 use crate::worker::Simulate;
 use fmu_runtime::plan::{Accuracy, ErrorSource, Method, Plan};
+use fmu_runtime::value::Type;
 
 /// The part of the twins' difference that is told as the FMU's error. Smooth runs have 1/(2^p - 1), which is 1, 1/3, 1/7 for the orders; where events
 /// come late, or A is old, the order drops and 1.2 was seen. This is the geometric middle, three times either way from nearly all.
@@ -192,8 +192,8 @@ impl<'a> Judge<'a> {
     /// What is compared at run time: the quantities of the certificate.
     fn accuracy(&self, method: Method) -> Accuracy {
         let interface = self.problem.interface;
-        let of_kind = |wanted: fn(&Value) -> bool| -> Vec<u32> {
-            let outputs = interface.discrete_outputs.iter().filter(|(_, value)| wanted(value));
+        let of_type = |wanted: Type| -> Vec<u32> {
+            let outputs = interface.discrete_outputs.iter().filter(|(_, of)| *of == wanted);
             outputs.map(|(reference, _)| *reference).collect()
         };
         let quantities = self.runs.first().and_then(|run| run.trajectory.first()).map_or(0, Vec::len);
@@ -209,9 +209,9 @@ impl<'a> Judge<'a> {
             highs: (0..quantities).map(|i| self.hull(i).1).collect(),
             sizes: self.sizes(quantities),
             ranges: (0..quantities).map(|i| self.reach(i)).collect(),
-            integers: of_kind(|value| matches!(value, Value::Integer(_))),
-            booleans: of_kind(|value| matches!(value, Value::Boolean(_))),
-            strings: of_kind(|value| matches!(value, Value::Text(_))),
+            integers: of_type(Type::Integer),
+            booleans: of_type(Type::Boolean),
+            strings: of_type(Type::Text),
         }
     }
 
