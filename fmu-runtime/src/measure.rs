@@ -61,7 +61,10 @@ struct Track {
     low: f64,
     high: f64,
     size: f64,
+    /// Sum of the squared deviations that were within the range of their time; of those beyond it, and their number.
     squares: f64,
+    astray_squares: f64,
+    astray: f64,
     /// Likewise of what is left if each value may be a point early or late: known one point later.
     squares_but: f64,
     peak: f64,
@@ -79,6 +82,8 @@ impl Track {
             high,
             size: low.abs().max(high.abs()).max(size),
             squares: 0.0,
+            astray_squares: 0.0,
+            astray: 0.0,
             squares_but: 0.0,
             peak: 0.0,
             before_last: f64::NAN,
@@ -99,8 +104,12 @@ impl Track {
         self.size = self.size.max(value.abs());
         let deviation = (value - other).abs();
         let range = self.range(stand_in);
-        let counted = deviation.min(range);
-        self.squares += counted * counted;
+        if deviation <= range {
+            self.squares += deviation * deviation;
+        } else {
+            self.astray_squares += deviation * deviation;
+            self.astray += 1.0;
+        }
         self.peak = self.peak.max(deviation);
         if !self.last.is_nan() {
             // The last point once more, now that its neighbours are known.
@@ -121,6 +130,12 @@ impl Track {
             // Zero in every run, and now in the other trajectory something else: of what size, only its unit says.
             false => 1.0,
         }
+    }
+
+    /// The sum of the squared deviations, each of them the range at most: that of now, since a jump which the twin makes first is within the range
+    /// once the FMU has made it too.
+    fn sum(&self, range: f64) -> f64 {
+        self.squares + self.astray_squares.min(self.astray * range * range)
     }
 
     fn relative(&self, deviation: f64, range: f64) -> f64 {
@@ -157,7 +172,7 @@ impl Measure {
         for (i, (track, range)) in self.quantities.iter().zip(&accuracy.ranges).enumerate() {
             let range = track.range(fade * range);
             let part = |deviation: f64| accuracy.share * track.relative(deviation, range);
-            let error = part((track.squares * mean).sqrt());
+            let error = part((track.sum(range) * mean).sqrt());
             if error > self.error {
                 (self.worst, self.error) = (i, error);
             }
@@ -336,6 +351,15 @@ mod tests {
         assert!(measure.beyond() > 0);
         let rest = run(&accuracy(1.0), 2000, |k| (1e-12 * swing(k), 1e-12 * swing(k + 1)));
         assert_eq!(rest.beyond(), 0, "{rest:?}");
+    }
+
+    /// A plant at rest jumps once, and its twin a point before it: all of the jump is in the error, though the range was nothing until then.
+    #[test]
+    fn the_first_jump_counts_whole() {
+        let step = |k: usize, at: usize| f64::from(u8::from(k >= at));
+        let measure = run(&accuracy(0.01), 1000, |k| (step(k, 500), step(k, 499)));
+        assert!((measure.error() - 1000f64.powf(-0.5)).abs() < 1e-9, "{}", measure.error());
+        assert!(measure.beyond() > 0);
     }
 
     /// The twin takes another branch and runs away to 1e20 for 10 of 1000 points: it says that these ten are wrong by all there is, a tenth in the
