@@ -158,7 +158,7 @@ impl Summary {
             warnings,
             repairs: repaired,
             written: options.output.clone(),
-            figures: Figures::new(source, studied, decision),
+            figures: Figures::new(source, attempt),
         }
     }
 }
