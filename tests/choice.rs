@@ -85,6 +85,7 @@ fn a_mode_that_alternates_is_a_warning() {
     assert!((number(mode, "re") + 0.32).abs() < 1e-6 && number(mode, "im") == 0.0, "{mode}");
     assert!(said["warnings"].to_string().contains("alternates from step to step"), "{}", said["warnings"]);
     assert!(said["warnings"].to_string().contains("d1 = 0.751 and d2 = 0.751 in sum, more than the 0.569"));
+    assert!(!said["warnings"].to_string().contains("fmuBuild.error"), "there is no twin");
     assert!(calm["alternating_mode"].is_null() && !calm["warnings"].to_string().contains("of the step"));
 }
 

@@ -162,7 +162,8 @@ impl Judge<'_> {
             self.warnings.add(Warning::NoWatch);
         }
         self.warnings.extend(candidate.warning.clone());
-        self.warnings.extend(doubts(&outcome.told, tolerance));
+        // Without an estimate there is none to doubt.
+        self.warnings.extend(plan.accuracy.as_ref().and_then(|_| doubts(&outcome.told, tolerance)));
         let (certificate, spectra) = Certificate::new(problem, &candidate, &plan, &verdict);
         self.warnings.extend(certificate.warnings());
         let moves = |given: bool| {
