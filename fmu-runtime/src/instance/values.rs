@@ -59,6 +59,7 @@ impl Instance {
                 Quantity::StepsOutsidePlan => clamp(it.steps_outside_plan()),
                 Quantity::StepsWatchSpoke => clamp(it.integrator.live.outside_plan),
                 Quantity::JacobianRenewals => clamp(it.integrator.live.renewals),
+                Quantity::DampedSteps => clamp(it.integrator.live.damped),
                 _ => None,
             },
             |inner, references, values| inner.get_integer(references, values),

@@ -15,7 +15,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The format's version. A runtime refuses any other.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -365,4 +365,6 @@ pub enum Quantity {
     StepsWatchSpoke,
     /// Integer: internal steps that were done again with a Jacobian renewed there, because the watch spoke.
     JacobianRenewals,
+    /// Integer: internal steps that overshot and were shortened.
+    DampedSteps,
 }
