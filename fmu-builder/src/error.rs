@@ -4,6 +4,7 @@ use crate::archive::ArchiveError;
 use crate::inputs::InputError;
 use crate::lab::process::WorkerError;
 use crate::outputs::OutputError;
+use crate::warning::Warning;
 use std::io;
 use std::path::PathBuf;
 
@@ -35,18 +36,15 @@ pub enum Error {
         if found.is_empty() { "none, it may be a source-code FMU".to_string() } else { found.join(", ") }
     )]
     NoBinary { path: PathBuf, wanted: String, platform: &'static str, found: Vec<String> },
-    #[error(
-        "{} needs its tool at run time (needsExecutionTool=\"true\"); a test bench cannot provide that. Export it \
-         as a stand-alone FMU",
-        path.display()
-    )]
-    NeedsTool { path: PathBuf },
     #[error(transparent)]
     Worker(#[from] WorkerError),
     #[error(transparent)]
     Inputs(#[from] InputError),
     #[error(transparent)]
     Output(#[from] OutputError),
+    /// What `--strict` does not let pass.
+    #[error("{0}")]
+    Strict(Warning),
     /// A request that cannot be fulfilled, in full sentences.
     #[error("{0}")]
     Request(String),

@@ -5,64 +5,12 @@ use super::reference::ROUNDING;
 use super::session::{self, Signals, instantiate, said};
 use super::study::number;
 use crate::ability::{Ability, Lack};
-use crate::experiment::{Experiment, Value};
-use crate::interface::Interface;
+use crate::findings::{Simulate, Simulated, quantiles};
 use crate::lab::Reporter;
 use crate::lab::protocol::Refusal;
 use fmu_runtime::fmi::Fmu2;
 use fmu_runtime::instance::{Counters, Instance};
-use fmu_runtime::plan::Plan;
-use serde::{Deserialize, Serialize};
-use std::ffi::CString;
 use std::time::Instant;
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Simulate {
-    pub interface: Interface,
-    pub experiment: Experiment,
-    /// The plan that is tried.
-    pub plan: Plan,
-    /// Communication steps, and how many of them lie between two recorded points.
-    pub steps: u64,
-    pub every: u64,
-    /// Without the second instance, even where the plan asks for one.
-    pub alone: bool,
-}
-
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Simulated {
-    /// The watched quantities at the start and at each recorded point that was reached.
-    pub trajectory: Vec<Vec<f64>>,
-    /// The outputs that are no Reals at the same points.
-    pub discrete: Vec<Vec<i64>>,
-    /// The estimated error at the same points, the step's end; and its parts: peak, what is left but for lateness, share of the time in which
-    /// discrete outputs differ.
-    pub estimates: Vec<f64>,
-    /// The twin was lost on the way, or the plan has none.
-    pub without_twin: bool,
-    /// Communication steps in which the estimated error was beyond the tolerance.
-    pub beyond_tolerance: u64,
-    /// The step that failed, and why.
-    pub failed: Option<String>,
-    pub events: u64,
-    pub carried_events: u64,
-    /// Evaluations of the model in a communication step: on average, and at most.
-    pub evaluations: f64,
-    pub twin_evaluations: f64,
-    pub worst_evaluations: u64,
-    /// The watch's value: what 99 of 100 communication steps stay below, and the largest since the point before, for each recorded point.
-    pub defect: f64,
-    pub defects: Vec<f64>,
-    /// Evaluations that it asked for to tell time from the matrix.
-    pub watch_evaluations: u64,
-    /// Steps that it had done again with a new Jacobian, and steps that could not be mended.
-    pub renewals: u64,
-    pub outside: u64,
-    /// Wall-clock seconds of the steps, ascending; a run with many steps keeps the slowest and an even choice.
-    pub step_times: Vec<f64>,
-    /// Median, 99.9 % and longest of all of them.
-    pub quantiles: Option<[f64; 3]>,
-}
 
 impl Simulate {
     pub fn answer(self, reporter: &mut Reporter) -> Result<Simulated, Refusal> {
@@ -72,7 +20,7 @@ impl Simulate {
         let twin = self.twin(reporter)?;
         let mut signals = Signals::of(experiment);
         let host = *inner.callbacks();
-        let mut instance = Instance::with_inner(&plan.model.name, plan.clone(), inner, twin, host)?;
+        let mut instance = Instance::with_inner(&plan.model.name, plan.clone(), inner, twin, Box::new(host))?;
         let fail = |call: &str| Err(format!("{call} failed{}", said(&log)).into());
         if !instance.setup_experiment(self.interface.tolerance, experiment.start, None).is_usable() {
             return fail("fmi2SetupExperiment");
@@ -169,29 +117,18 @@ impl Simulate {
         Ok(Some(twin))
     }
 
-    fn discrete(&self, instance: &mut Instance) -> Vec<i64> {
+    fn discrete(&self, instance: &mut Instance<Fmu2>) -> Vec<i64> {
         let outputs = self.interface.discrete_outputs.iter();
-        let values = outputs.map(|(reference, kind)| {
-            let mut value = [0];
-            let (status, value) = match kind {
-                Value::Boolean(_) => {
-                    (instance.get_boolean(&[*reference], &mut value), Value::Boolean(value[0] != 0))
-                }
-                Value::Text(_) => return number(instance.text(*reference).map(Value::Text)),
-                _ => (instance.get_integer(&[*reference], &mut value), Value::Integer(value[0])),
-            };
-            number(status.is_usable().then_some(value))
-        });
-        values.collect()
+        outputs.map(|&(reference, of)| number(instance.value(reference, of))).collect()
     }
 
-    fn watch(&self, instance: &mut Instance) -> Vec<f64> {
+    fn watch(&self, instance: &mut Instance<Fmu2>) -> Vec<f64> {
         if self.interface.outputs.is_empty() {
             return instance.states().to_vec();
         }
         let mut values = vec![0.0; self.interface.outputs.len()];
         // What cannot be read shows as NaN, never as a value.
-        if !instance.get_real(&self.interface.outputs, &mut values).is_usable() {
+        if !instance.get(&self.interface.outputs, &mut values).is_usable() {
             values.fill(f64::NAN);
         }
         values
@@ -199,26 +136,12 @@ impl Simulate {
 }
 
 /// Set every input to its value at `time`; those that did not change cost nothing.
-fn apply(instance: &mut Instance, signals: &mut Signals, time: f64) {
+fn apply(instance: &mut Instance<Fmu2>, signals: &mut Signals, time: f64) {
     let (references, values) = signals.continuous_at(time, false);
-    let _ = instance.set_real(references, values);
+    let _ = instance.set(references, values);
     for (reference, value) in signals.held_at(time) {
-        let _ = match value {
-            Value::Real(value) => instance.set_real(&[reference], &[value]),
-            Value::Integer(value) => instance.set_integer(&[reference], &[value]),
-            Value::Boolean(value) => instance.set_boolean(&[reference], &[value as i32]),
-            Value::Text(value) => {
-                let text = CString::new(value.replace('\0', "")).unwrap_or_default();
-                instance.set_string(&[reference], &[text])
-            }
-        };
+        let _ = instance.set_value(reference, &value);
     }
-}
-
-/// Of sorted times.
-pub fn quantiles(sorted: &[f64]) -> Option<[f64; 3]> {
-    let last = sorted.len().checked_sub(1)?;
-    Some([0.5, 0.999, 1.0].map(|share| sorted[(last as f64 * share).round() as usize]))
 }
 
 /// At most a few thousand of sorted times, for a histogram: all of the slowest, an even choice of the others.
@@ -231,16 +154,4 @@ fn thin(sorted: Vec<f64>) -> Vec<f64> {
     let (others, slowest) = sorted.split_at(sorted.len() - SLOWEST);
     let stride = others.len().div_ceil(OTHERS);
     others.iter().step_by(stride).chain(slowest).copied().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quantiles;
-
-    #[test]
-    fn quantiles_are_those_of_all_steps() {
-        let times: Vec<f64> = (0..=10_000).map(f64::from).collect();
-        assert_eq!(quantiles(&times), Some([5000.0, 9990.0, 10_000.0]));
-        assert_eq!(quantiles(&[]), None);
-    }
 }

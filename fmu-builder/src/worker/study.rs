@@ -5,17 +5,20 @@
 use super::checks;
 use super::probe::{Point, Prober};
 use super::reference::{Halt, Linearisation, ReferenceSolution};
+use super::remarks::Remarks;
 use super::scales::scales;
 use super::session::{Session, expect, said};
 use super::terms::Terms;
-use super::timing::{self, Prices, Timing};
+use super::timing::{self, Timing};
 use crate::ability::{Ability, BESIDE, Lack};
-use crate::decide::Ranges;
-use crate::experiment::{Experiment, Value};
-use crate::interface::Interface;
+use crate::deviation::Ranges;
+use crate::experiment::Value;
+use crate::findings::{Prices, Sample, Studied, Study};
 use crate::lab::Reporter;
 use crate::lab::protocol::Refusal;
-use serde::{Deserialize, Serialize};
+use crate::warning::StudyRemark;
+use fmu_runtime::component::Component;
+use fmu_runtime::value::Type;
 use std::time::{Duration, Instant};
 
 /// Samples are fewer in large models: each costs an evaluation per column or colour, and memory per entry.
@@ -25,93 +28,6 @@ const SAMPLE_ENTRIES: usize = 3_000_000;
 const TIMED: [(usize, f64); 2] = [(8, 8e-3), (3, 3e-3)];
 /// Seconds that this may take together: an evaluation may take many milliseconds.
 const TIMED_AT_MOST: f64 = 0.5;
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Study {
-    pub interface: Interface,
-    pub experiment: Experiment,
-    /// The internal step that is planned for.
-    pub h: f64,
-    /// One per state; `None`: depends on anything.
-    pub declared: Vec<Declared>,
-    /// Points in time at which trajectories are compared, ascending, after the start.
-    pub grid: Vec<f64>,
-    pub samples: usize,
-    pub tolerance: f64,
-    /// Seconds that the accurate run may take.
-    pub patience: f64,
-    /// Variables whose start value the description does not give, with an example of their type: read after initialisation.
-    pub missing_starts: Vec<(u32, Value)>,
-    /// The description says that a derivative depends on time.
-    pub time_declared: bool,
-    /// Check directional derivatives, and measure at more places what calls cost; one run of a model is enough for that.
-    pub thorough: bool,
-    /// The user asked for this run. An invented one may lead where outputs and indicators are no numbers: it ends there, and they count all the same.
-    pub given: bool,
-}
-
-/// What modelDescription.xml says of one derivative: (state, its slope is constant).
-pub type Declared = Option<Vec<(u32, bool)>>;
-
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Studied {
-    /// Entries (row, column, constant), ascending.
-    pub entries: Vec<(u32, u32, bool)>,
-    pub structure: StructureFound,
-    /// Along the run, in order of time.
-    pub samples: Vec<Sample>,
-    /// At states thrown beside the run.
-    pub beside: Vec<Sample>,
-    /// Largest |x| on the run, per state.
-    pub magnitudes: Vec<f64>,
-    /// So many times wider than without noise each state's differences must be.
-    pub wider: Vec<f64>,
-    /// What the model's calls cost, at several places of the run.
-    pub prices: Prices,
-    /// The FMU has directional derivatives, they are right, and one costs clearly less than an evaluation.
-    pub directional_cheaper: bool,
-    /// What is wrong with its directional derivatives.
-    pub wrong_directional: Option<String>,
-    /// Trajectories at the start and at each grid point that was reached, one row per point.
-    pub times: Vec<f64>,
-    pub trajectory: Vec<Vec<f64>>,
-    /// How large the terms are that these quantities are made of.
-    pub terms: Vec<f64>,
-    /// The outputs that are no Reals at the same points.
-    pub discrete: Vec<Vec<i64>>,
-    pub events: u64,
-    /// f does not depend on time between events: not declared, and not seen at any sample.
-    pub time_invariant: bool,
-    /// fmi2GetReal answers with values of the last evaluation, not of the last fmi2SetContinuousStates.
-    pub outputs_need_evaluation: bool,
-    /// Why the run ended before the last grid point.
-    pub halted: Option<String>,
-    /// The values of `missing_starts`; `None` where the FMU gives none.
-    pub starts: Vec<Option<Value>>,
-    pub notes: Vec<String>,
-}
-
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct StructureFound {
-    /// Entries that the model has and its description denies.
-    pub lies: Vec<(u32, u32)>,
-    /// Entries declared constant that are not.
-    pub not_constant: Vec<(u32, u32)>,
-    /// Rows without a declaration.
-    pub undeclared: usize,
-}
-
-/// The model at one point of the run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Sample {
-    pub time: f64,
-    pub x: Vec<f64>,
-    pub derivatives: Vec<f64>,
-    /// Aligned with `Studied::entries`.
-    pub jacobian: Vec<f64>,
-    /// The discrete mode: events before this point that may have made another model of it. A Jacobian is not kept from one to the next.
-    pub regime: u64,
-}
 
 /// The phase of the run itself.
 const RUN: &str = "the accurate run (fmi2GetDerivatives)";
@@ -139,7 +55,7 @@ impl Study {
         let starts = self
             .missing_starts
             .iter()
-            .map(|(reference, kind)| read_value(&mut session, *reference, kind))
+            .map(|&(reference, of)| read_value(&mut session, reference, of))
             .collect();
 
         let (mut prober, wider) = match known {
@@ -172,7 +88,7 @@ impl Study {
             (SAMPLE_EVALUATIONS / prober.cost().max(1)).min(SAMPLE_ENTRIES / pattern.len().max(1));
         let wanted = self.samples.min(affordable.max(2)).max(2);
         let (mut halted, mut is_dead) = (None, false);
-        let (mut notes, mut time_invariant) = (Vec::new(), !self.time_declared);
+        let (mut remarks, mut time_invariant) = (Remarks::default(), !self.time_declared);
         let (mut events_seen, mut before) = (0, session.x.clone());
         let mut terms = Terms::new(outputs, session.x.len());
         let (places, seconds) = TIMED[usize::from(!self.thorough)];
@@ -263,30 +179,19 @@ impl Study {
                 taken.iter_mut().for_each(|point| point.regime = run.regime);
                 let on_run = taken.iter().find(|point| point.on_run);
                 if on_run.is_none() {
-                    notes.push(format!(
-                        "the derivatives cannot be evaluated beside the states at t = {}: there is no Jacobian there",
-                        session.time
-                    ));
+                    remarks.add(StudyRemark::NoJacobian { time: session.time });
                 }
                 if let Some(point) = on_run
                     && !self.goes_on(&mut session, point)?
                 {
-                    notes.push(format!(
-                        "the model does not come back to its derivatives after it was probed at t = {}: it keeps traces of \
-                         earlier evaluations",
-                        session.time
-                    ));
+                    remarks.add(StudyRemark::KeepsTraces { time: session.time });
                 }
                 points.append(&mut taken);
             }
         }
         if run.unresolved > 0 {
-            notes.push(format!(
-                "{} steps of the accurate run missed their tolerance: the model is not smooth there",
-                run.unresolved
-            ));
+            remarks.add(StudyRemark::NotSmooth { steps: run.unresolved });
         }
-        notes.dedup_by(|a, b| a.len() == b.len()); // once is enough
         let coarse = run.resolution.coarse(&terms.sizes);
         // What follows may disturb the model: its run is over. An instance that has failed is not asked any more.
         let mut live = match is_dead {
@@ -336,10 +241,9 @@ impl Study {
             let ranges = Ranges::of(&trajectory, &terms.sizes);
             match self.retrace(&linearisation, &ranges, reached, deadline, reporter).unwrap_or_default() {
                 Some(finer) => (trajectory, discrete) = finer,
-                None => notes.push(format!(
-                    "the accurate run knows {} to few digits only: it is a small difference of large states",
-                    model.output_names.get(output).unwrap_or(&model.name)
-                )),
+                None => remarks.add(StudyRemark::FewDigits {
+                    output: model.output_names.get(output).unwrap_or(&model.name).clone(),
+                }),
             }
         }
         let pattern = prober.pattern(&points);
@@ -374,7 +278,7 @@ impl Study {
             outputs_need_evaluation: waits,
             halted,
             starts,
-            notes,
+            remarks: remarks.0,
         })
     }
 
@@ -459,8 +363,7 @@ impl Study {
         let mut f = vec![0.0; x.len()];
         expect(session.derivatives(time, &x, false, &mut f), "fmi2GetDerivatives", &session.log)?;
         let discrete = self.interface.discrete_outputs.iter();
-        let discrete =
-            discrete.map(|(reference, kind)| number(read_value(session, *reference, kind))).collect();
+        let discrete = discrete.map(|&(reference, of)| number(read_value(session, reference, of))).collect();
         if self.interface.outputs.is_empty() {
             return Ok((x, discrete));
         }
@@ -504,17 +407,7 @@ pub fn number(value: Option<Value>) -> i64 {
 }
 
 /// The value of a variable now.
-fn read_value(session: &mut Session, reference: u32, kind: &Value) -> Option<Value> {
-    let (mut real, mut integer) = ([0.0], [0]);
-    let inner = &mut session.inner;
-    let (status, value) = match kind {
-        Value::Real(_) => (inner.get_real(&[reference], &mut real), Value::Real(real[0])),
-        Value::Integer(_) => (inner.get_integer(&[reference], &mut integer), Value::Integer(integer[0])),
-        Value::Boolean(_) => (inner.get_boolean(&[reference], &mut integer), Value::Boolean(integer[0] != 0)),
-        Value::Text(_) => {
-            return inner.copy_string(reference).map(|text| Value::Text(text.to_string_lossy().into_owned()));
-        }
-    };
-    let finite = !matches!(value, Value::Real(real) if !real.is_finite());
-    (status.is_usable() && finite).then_some(value)
+fn read_value(session: &mut Session, reference: u32, of: Type) -> Option<Value> {
+    let value = session.inner.value(reference, of);
+    value.filter(|value| !matches!(value, Value::Real(real) if !real.is_finite()))
 }
