@@ -58,6 +58,8 @@ fn plan() -> Plan {
         },
         accuracy: None,
         diagnostics: vec![],
+        inner: None,
+        shell: None,
     }
 }
 
@@ -319,7 +321,7 @@ fn judged(change: impl Fn(&mut Accuracy)) -> String {
     change(&mut changed.verdict.accuracy);
     changed.verdict.accuracy = changed.verdict.accuracy.judged();
     let page = report(&changed, &decision());
-    page.split("<div class=\"verdict ").nth(1).and_then(|rest| rest.split("<section").next()).unwrap().into()
+    page.split("<div class=\"verdict ").nth(1).and_then(|rest| rest.split("<h2").next()).unwrap().into()
 }
 
 #[test]
@@ -342,7 +344,9 @@ fn nothing_that_moved_is_not_verified() {
         still.contains("<div class=\"half unverified\"><b>? Not verified</b><p>Nothing moved"),
         "{still}"
     );
-    assert!(still.contains("--inputs"), "{still}");
+    assert!(still.contains("<code>--inputs</code>, or"), "{still}");
+    // Nor is the error among the key figures.
+    assert!(still.contains("largest error, on invented runs alone") && !still.contains(">largest error<"));
     let mut drawn = summary();
     drawn.figures.drawn = Some(NASTY.into());
     let page = report(&drawn, &decision());
