@@ -1,8 +1,8 @@
 //! Damping: steps that overshoot a bend of f are shortened, and nothing else is.
 
-use super::model::{Equations, INPUT};
+use super::model::Equations;
 use super::{plan, run, start};
-use crate::model::Model;
+use crate::integrator::Changes;
 use crate::plan::{Block, Colour, Elimination, Method, Plan, Policy, Watch};
 
 /// Without ros2l: with γ = 1.7 its first stage goes 0.59 of Newton's way and hardly overshoots.
@@ -60,8 +60,8 @@ fn an_orifice_comes_to_its_rest() {
     for method in METHODS {
         let mut integrator =
             start(limited(plan(1, method, 1e-3, Policy::Watched)), Orifice { k: 1e6, start: 1.0 });
-        integrator.model.set_inputs(&[INPUT], &[0.1]);
-        integrator.note_values(true, false);
+        let inflow = Changes { continuous: true, ..Changes::default() };
+        integrator.change(inflow, |model| model.u = 0.1).unwrap();
         let rest = 0.01;
         for step in 1..=20 {
             run(&mut integrator, 1);
