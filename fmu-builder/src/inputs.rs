@@ -257,10 +257,8 @@ pub enum Fault {
          (its inputs: {inputs})"
     )]
     DrivesNothing { columns: String, near: String, inputs: String },
-    #[error(
-        ", column {column:?}: {found:?} cannot be converted to {expected:?}, the unit of {name}; give the values in that unit"
-    )]
-    Unit { column: String, found: String, name: String, expected: String },
+    #[error(", column {column:?}: {why}; give the values in that unit")]
+    Unit { column: String, why: String },
     #[error(", line {line}: a quote is opened and not closed; close it on the same line")]
     OpenQuote { line: usize },
 }
