@@ -317,7 +317,7 @@ impl<M: Model> Integrator<M> {
             }
         }
         self.hand_over(&mut tried)?;
-        if self.overshoots(&tried) && !self.can_stand(end)? {
+        if self.overshoots(&tried) && !self.end_is_evaluable(end)? {
             tried.euler_only = true;
             self.combine(&mut tried, time_invariant);
             if !self.arrive() {
