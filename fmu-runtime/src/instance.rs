@@ -156,7 +156,7 @@ impl<C: Component> Instance<C> {
     }
 
     /// Say what is wrong, change nothing.
-    fn refuse(&self, message: Arguments) -> Status {
+    pub fn refuse(&self, message: Arguments) -> Status {
         self.log(Status::Error, message);
         Status::Error
     }
