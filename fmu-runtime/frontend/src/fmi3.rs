@@ -17,7 +17,7 @@ use fmu_runtime::component::Importer;
 use fmu_runtime::fmi::{Callbacks, Host, Log};
 use fmu_runtime::resources::path_from_uri;
 use fmu_runtime::status::Status;
-use host::{Logger, LogMessage};
+use host::{LogMessage, Logger};
 use shell::Shell;
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -249,9 +249,8 @@ pub unsafe extern "C" fn fmi3GetOutputDerivatives(
     n_values: usize,
 ) -> Status {
     // SAFETY: promised by the caller.
-    let slices = unsafe {
-        (input(references, n_references), input(orders, n_references), output(values, n_values))
-    };
+    let slices =
+        unsafe { (input(references, n_references), input(orders, n_references), output(values, n_values)) };
     let (Some(references), Some(orders), Some(values)) = slices else { return Status::Error };
     // SAFETY: likewise.
     unsafe { guard(c, |it| it.output_derivatives(references, orders, values)) }

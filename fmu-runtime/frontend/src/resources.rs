@@ -52,6 +52,7 @@ pub fn instantiate(
         visible: asked.visible,
         logging: asked.logging,
         witness: Witness::default(),
+        inner: plan.inner.as_ref(),
     };
     let library = platform::HOST.library(&root, &plan.model.identifier);
     // SAFETY: the importer asks for this FMU, so it trusts the model inside.

@@ -127,7 +127,9 @@ pub(super) fn collecting(environment: *mut c_void) -> Callbacks {
     ) {
         let slots = [a0, a1, a2, a3, a4, a5, a6, a7];
         // SAFETY: pointers come from the FMU as FMI prescribes.
-        unsafe { collect(environment, status, [category, message], Arguments { integers: &slots, floats: None }) }
+        unsafe {
+            collect(environment, status, [category, message], Arguments { integers: &slots, floats: None })
+        }
     }
     #[cfg(not(any(
         all(unix, not(target_vendor = "apple"), any(target_arch = "x86_64", target_arch = "aarch64")),
@@ -141,7 +143,9 @@ pub(super) fn collecting(environment: *mut c_void) -> Callbacks {
         message: *const c_char,
     ) {
         // SAFETY: as above; without arguments the format is shown as it is.
-        unsafe { collect(environment, status, [category, message], Arguments { integers: &[], floats: Some(&[]) }) }
+        unsafe {
+            collect(environment, status, [category, message], Arguments { integers: &[], floats: Some(&[]) })
+        }
     }
     // SAFETY: the ABI passes fixed and variadic arguments alike, see above.
     let logger = unsafe { std::mem::transmute::<*const (), Logger>(logger as *const ()) };

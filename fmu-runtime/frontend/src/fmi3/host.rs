@@ -32,7 +32,14 @@ impl Importer for Logger {
         let mut text = Text { bytes: [0; SIZE], used: 0 };
         let _ = fmt::write(&mut text, message);
         // SAFETY: the host's logger is called as FMI prescribes, with C strings that outlive the call.
-        unsafe { log_message(self.environment, status as i32, category.as_ptr(), text.bytes.as_ptr().cast::<c_char>()) }
+        unsafe {
+            log_message(
+                self.environment,
+                status as i32,
+                category.as_ptr(),
+                text.bytes.as_ptr().cast::<c_char>(),
+            )
+        }
     }
 }
 
@@ -62,7 +69,12 @@ impl fmt::Write for Text {
 mod tests {
     use super::*;
 
-    unsafe extern "C" fn keep(environment: *mut c_void, status: i32, _: *const c_char, message: *const c_char) {
+    unsafe extern "C" fn keep(
+        environment: *mut c_void,
+        status: i32,
+        _: *const c_char,
+        message: *const c_char,
+    ) {
         // SAFETY: the environment is the test's own, the message a C string.
         let (said, message) = unsafe { (&mut *environment.cast::<(i32, String)>(), CStr::from_ptr(message)) };
         *said = (status, message.to_string_lossy().into_owned());

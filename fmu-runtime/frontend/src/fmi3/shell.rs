@@ -161,7 +161,7 @@ impl Shell {
             // Enumerations are read and set as 64-bit integers.
             let is_of = |kind: Type| kind == of || (kind == Type::Enumeration && of == Type::Int64);
             match self.find(reference).filter(|array| is_of(array.kind)) {
-                Some(array) => scalars.extend(array.first..array.first + array.count),
+                Some(array) => scalars.extend((0..array.count).map(|i| array.first + i)),
                 None => {
                     unknown = Some(reference);
                     break;
