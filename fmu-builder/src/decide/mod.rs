@@ -13,7 +13,6 @@ mod budget;
 mod candidates;
 mod certificate;
 mod draft;
-mod error;
 mod parting;
 mod problem;
 mod substeps;
@@ -23,14 +22,15 @@ mod trim;
 
 use crate::analysis::verdict::Verdict;
 use crate::assemble::Discretisation;
+use crate::deviation::{Ranges, largest};
 use crate::error::Error;
 use crate::experiment::Experiment;
+use crate::findings::{Simulated, Studied};
 use crate::interface::Interface;
 use crate::lab::Lab;
 use crate::options::{JacobianPolicy, Options, Partitioning};
 use crate::summary::Moved;
 use crate::warning::{ToleranceMissed, Warning, Warnings};
-use crate::worker::{Simulated, Studied};
 use fmu_runtime::plan::{Method, Plan};
 use serde::Serialize;
 
@@ -41,7 +41,6 @@ pub use bound::WorstStep;
 pub use candidates::Candidate;
 pub use certificate::{Certificate, Spectra, WorstMode};
 pub use draft::Cost;
-pub use error::{Ranges, range};
 pub use parting::{Parting, parting};
 pub use problem::Problem;
 pub use substeps::decide_with_substeps;
@@ -129,7 +128,7 @@ pub struct Told {
 impl Told {
     fn new(run: &ReferenceRun, simulated: &Simulated) -> Told {
         let errors = run.ranges().errors(&run.trajectory, &simulated.trajectory);
-        let error = error::largest(&errors).unwrap_or(0.0);
+        let error = largest(&errors).unwrap_or(0.0);
         let estimate = simulated.estimates.last().copied().unwrap_or(0.0);
         Told { run: run.label.clone(), error, estimate }
     }

@@ -5,16 +5,16 @@ mod twin;
 
 use super::candidates::{Candidate, lengths};
 use super::draft::{Cost, Draft, Shares};
-use super::error::largest;
 use super::switching::{self, Switching, switching};
 use super::{ExploredRun, Peak, Problem, ReferenceRun, Told, WorstStep};
 use crate::analysis::Mask;
 use crate::analysis::verdict::{Age, Verdict, verdict};
+use crate::deviation::largest;
+use crate::findings::{Simulate, Simulated};
 use crate::lab::Lab;
 use crate::options::{Budget, JacobianPolicy, Options, WatchMode};
 use crate::quantity::amplification;
 use crate::warning::{Asked, Warning, Warnings};
-use crate::worker::{Simulate, Simulated};
 use fmu_runtime::plan::{Method, Plan, Policy, Watch};
 use serde::Serialize;
 

@@ -3,8 +3,8 @@
 use super::twin::{Twinned, doubts};
 use super::{Judge, Outcome, PATIENCE, SHARE, Trial, Tried, load, policy_name};
 use crate::decide::candidates::advice;
-use crate::decide::error::largest;
 use crate::decide::{Certificate, Cost, Decision, Explored, Problem, Times};
+use crate::deviation::largest;
 use crate::error::Error;
 use crate::options::{Budget, Options, Partitioning, WatchMode};
 use crate::quantity::format_duration;
