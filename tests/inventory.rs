@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every file with unsafe code, and why it needs it.
-const FILES: [(&str, &str); 30] = [
+const FILES: [(&str, &str); 31] = [
     (
         "fmu-builder/src/system/unix/shared.rs",
         "the number of the last call, in memory that builder and worker share",
@@ -12,6 +12,7 @@ const FILES: [(&str, &str); 30] = [
     ("fmu-builder/src/worker/audit/interpose.rs", "calls of malloc are counted, in a process of its own"),
     ("fmu-builder/src/worker/load.rs", "a foreign library is loaded, in a process of its own"),
     ("fmu-runtime/fmi2-types/src/callbacks.rs", "the C types of FMI"),
+    ("fmu-runtime/fmi3-types/src/lib.rs", "the type of a C function"),
     ("fmu-runtime/frontend/src/allocator.rs", "the allocator that counts"),
     ("fmu-runtime/frontend/src/fmi2.rs", "the C functions that importers call"),
     ("fmu-runtime/frontend/src/fmi2/states.rs", "the C functions for saved states"),

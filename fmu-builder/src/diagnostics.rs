@@ -97,7 +97,7 @@ const DIAGNOSTICS: [Row; 15] = [
         "fmuBuild.stepsOutsidePlan",
         DiagnosticKind::Integer,
         None,
-        "Communication steps in which the estimated error was beyond the tolerance or could not be told; without an estimate, as stepsWatchSpoke",
+        "Communication steps in which the estimated error was beyond the tolerance or could not be told, or that put off an event; without an estimate, as stepsWatchSpoke",
     ),
     (
         Quantity::StepsWatchSpoke,
