@@ -5,6 +5,7 @@
 //! | `pattern` | which derivative depends on which state, and whether the slope is constant |
 //! | `blt` | strong components, block lower triangular form |
 //! | `eliminate` | inside a block: the cheapest order of elimination, its fill, the tears |
+//! | `minimum_degree` | the order in which the cheapest state goes next |
 //! | `colour` | columns that one evaluation serves together |
 //! | `assemble` | all of it as the plan's `Jacobian` and `Elimination` |
 //! | `loops` | the state that, made explicit, breaks most of the largest block |
@@ -17,6 +18,7 @@ pub mod colour;
 pub mod draw;
 pub mod eliminate;
 pub mod loops;
+mod minimum_degree;
 pub mod pattern;
 pub mod typical;
 
