@@ -31,7 +31,8 @@ pub struct AccurateRun<'a> {
     pub prober: Prober,
     /// Where the model was probed: at the start, along the run, and beside both.
     pub points: Vec<Point>,
-    /// At the start and at each grid point that was reached: time, Real quantities, quantities that are no Reals.
+    /// At the start and at each grid point that was reached: time, Real quantities, quantities that are no
+    /// Reals.
     pub times: Vec<f64>,
     pub trajectory: Vec<Vec<f64>>,
     pub discrete: Vec<Vec<i64>>,
@@ -56,7 +57,8 @@ pub struct AccurateRun<'a> {
 }
 
 impl<'a> AccurateRun<'a> {
-    /// Ready to go on from where the session is. `points`: what was probed at the start, which gave the pattern.
+    /// Ready to go on from where the session is. `points`: what was probed at the start, which gave the
+    /// pattern.
     pub fn new(
         study: &'a Study,
         session: &mut Session,
@@ -163,8 +165,8 @@ impl<'a> AccurateRun<'a> {
         (i + 1) * count / points > i * count / points
     }
 
-    /// Probe the model at grid point `i`, and beside it; check that it ignores time; time its calls. The run goes on as if
-    /// nothing had happened.
+    /// Probe the model at grid point `i`, and beside it; check that it ignores time; time its calls. The run
+    /// goes on as if nothing had happened.
     fn sample(
         &mut self,
         session: &mut Session,
@@ -233,7 +235,8 @@ impl<'a> AccurateRun<'a> {
     }
 }
 
-/// True if the derivatives are again those that the probed point had: the run goes on as if nothing had happened.
+/// True if the derivatives are again those that the probed point had: the run goes on as if nothing had
+/// happened.
 fn goes_on(session: &mut Session, point: &Point) -> Result<bool, String> {
     let (time, x) = (session.time, session.x.clone());
     let mut f = vec![0.0; x.len()];
