@@ -58,6 +58,8 @@ fn plan() -> Plan {
         },
         accuracy: None,
         diagnostics: vec![],
+        inner: None,
+        shell: None,
     }
 }
 

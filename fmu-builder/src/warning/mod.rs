@@ -154,6 +154,10 @@ pub enum Warning {
         ours: String,
         called: String,
     },
+    /// How the model's library was made of its sources.
+    FromSources(String),
+    /// The model is one of FMI 3.0, the new FMU one of FMI 2.0.
+    WrittenAsFmi2,
     /// What was wrong in modelDescription.xml.
     Repairs(Vec<String>),
     /// Why the benchmark ran without real-time priority.
@@ -238,6 +242,8 @@ impl Warning {
             | Warning::NotConstant(_)
             | Warning::WrongDirectionalDerivatives(_)
             | Warning::Renamed { .. }
+            | Warning::FromSources(_)
+            | Warning::WrittenAsFmi2
             | Warning::Repairs(_)
             | Warning::NoRealtimePriority(_) => Severity::Note,
             _ => Severity::Caution,
@@ -294,6 +300,8 @@ impl Warning {
             Warning::NotConstant(_) => "not_constant",
             Warning::WrongDirectionalDerivatives(_) => "wrong_directional_derivatives",
             Warning::Renamed { .. } => "renamed",
+            Warning::FromSources(_) => "from_sources",
+            Warning::WrittenAsFmi2 => "written_as_fmi2",
             Warning::Repairs(_) => "repairs",
             Warning::NoRealtimePriority(_) => "no_realtime_priority",
         }

@@ -179,6 +179,16 @@ impl Display for Warning {
                 f,
                 "the model has a variable {ours} of its own: fmu-build's is called {called} in the new FMU"
             ),
+            Warning::FromSources(how) => write!(
+                f,
+                "the model's library was {how}; the new FMU has it for {} only",
+                fmu_runtime::platform::HOST.name
+            ),
+            Warning::WrittenAsFmi2 => write!(
+                f,
+                "the model is one of FMI 3.0, the new FMU one of FMI 2.0: elements of arrays are variables of their own \
+                 (x[1], x[2]), and clocks tick inside"
+            ),
             Warning::Repairs(repairs) => match &repairs[..] {
                 [one] => f.write_str(one),
                 many => {

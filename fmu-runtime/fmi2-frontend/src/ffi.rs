@@ -84,6 +84,7 @@ pub unsafe extern "C" fn fmi2Instantiate(
             visible: visible != 0,
             logging: logging_on != 0,
             witness: Witness::default(),
+            inner: plan.inner.as_ref(),
         };
         let library = platform::HOST.library(&root, &plan.model.identifier);
         // SAFETY: the importer asks for this FMU, so it trusts the model inside.

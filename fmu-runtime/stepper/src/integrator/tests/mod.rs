@@ -88,6 +88,8 @@ fn plan(n: usize, method: Method, h: f64, policy: Policy) -> Plan {
         },
         accuracy: None,
         diagnostics: vec![],
+        inner: None,
+        shell: None,
     }
 }
 
