@@ -7,10 +7,19 @@
 //! | `range` | where an input or a parameter may be, from what the description tells of it |
 //! | `signal` | steps, sweeps and pseudo-random sequences over such ranges, as tables in memory |
 //! | `explore` | the scenarios that the builder invents besides the runs that it was given |
+//! | `scenarios` | these, run accurately side by side |
+//! | `sense` | where an invented run leaves what the model is made for |
+//! | `moved` | an invented run to be drawn where nothing moves in the given one |
+//! | `inputs`, `reading` | input files, and CSV in all its forms |
 
 mod bind;
 mod explore;
+pub mod inputs;
+pub mod moved;
 mod range;
+pub mod reading;
+pub mod scenarios;
+pub mod sense;
 mod signal;
 
 use crate::inputs::InputTable;

@@ -4,10 +4,12 @@
 //! | file | idea |
 //! |---|---|
 //! | `studied` | structure, Jacobians along an accurate run, what the model cannot do |
+//! | `deviation` | the error of a run: its deviation from the accurate solution, per quantity |
 //! | `merge` | studies of several runs of one model, put together |
 //! | `prices` | what the model's calls cost |
 //! | `simulated` | a plan on one run |
 
+pub mod deviation;
 mod merge;
 mod prices;
 mod simulated;

@@ -13,6 +13,7 @@
 //! Only the thread that calls the model is counted, and only while it is in the model, so the numbers are
 //! exact. The system calls are counted in steps of their own: a traced thread stops at each.
 
+mod forbidden;
 #[cfg_attr(
     not(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64")),
     path = "elsewhere.rs"
@@ -22,7 +23,6 @@ mod interpose;
 mod names;
 #[cfg_attr(not(target_os = "linux"), path = "untraced.rs")]
 mod trace;
-mod verdict;
 mod watched;
 
 use super::session::{Session, Signals, expect};
@@ -39,8 +39,8 @@ use serde::{Deserialize, Serialize};
 use std::time::Instant;
 use watched::Watched;
 
+pub use forbidden::verdict;
 pub use trace::{Trace, Traced};
-pub use verdict::verdict;
 
 /// Watch the model inside a built FMU.
 #[derive(Clone, Debug, Serialize, Deserialize)]
