@@ -42,9 +42,9 @@ pub mod worker;
 
 pub use analysis::method;
 pub use commands::{bench, build, example, inspect};
-pub use experiment::{inputs, moved, reading, scenarios, sense};
+pub use experiment::{inputs, moved, scenarios, sense};
 pub use export::{assemble, diagnostics, libraries, pack};
-pub use files::{archive, cleanup, outputs, scratch};
+pub use files::{archive, cleanup, outputs, reading, scratch};
 pub use findings::deviation;
 pub use source::{ability, interface};
 

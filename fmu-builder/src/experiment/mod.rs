@@ -10,14 +10,13 @@
 //! | `scenarios` | these, run accurately side by side |
 //! | `sense` | where an invented run leaves what the model is made for |
 //! | `moved` | an invented run to be drawn where nothing moves in the given one |
-//! | `inputs`, `reading` | input files, and CSV in all its forms |
+//! | `inputs` | input signals from a CSV file |
 
 mod bind;
 mod explore;
 pub mod inputs;
 pub mod moved;
 mod range;
-pub mod reading;
 pub mod scenarios;
 pub mod sense;
 mod signal;
