@@ -7,7 +7,7 @@ use model_description::{DiagnosticKind, ModelDescription};
 type Row = (Quantity, &'static str, DiagnosticKind, Option<&'static str>, &'static str);
 
 /// Quantity, name, type, unit, description.
-const DIAGNOSTICS: [Row; 15] = [
+const DIAGNOSTICS: [Row; 16] = [
     (
         Quantity::StepTime,
         "fmuBuild.stepTime",
@@ -112,6 +112,13 @@ const DIAGNOSTICS: [Row; 15] = [
         DiagnosticKind::Integer,
         None,
         "Internal steps that were done again with a renewed Jacobian because the watch spoke",
+    ),
+    (
+        Quantity::DampedSteps,
+        "fmuBuild.dampedSteps",
+        DiagnosticKind::Integer,
+        None,
+        "Internal steps that overshot, as near a square root, and were shortened",
     ),
 ];
 

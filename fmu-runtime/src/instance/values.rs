@@ -68,6 +68,7 @@ impl<C: Component> Instance<C> {
             Quantity::StepsOutsidePlan => count(self.steps_outside_plan()),
             Quantity::StepsWatchSpoke => count(live.outside_plan),
             Quantity::JacobianRenewals => count(live.renewals),
+            Quantity::DampedSteps => count(live.damped),
             Quantity::ErrorEstimate => Own::Real(self.integrator.error_estimate()),
             Quantity::PlanDefect => Own::Real(live.plan_defect),
             Quantity::Error => self.estimated(|estimate| estimate.measure.error()),
