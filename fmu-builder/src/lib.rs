@@ -14,20 +14,25 @@
 //! | `export/` | the plan put together, the new FMU with a runtime for each of its platforms |
 //! | `warning/` | what a person should read before the FMU is trusted, as values in order of weight |
 //! | `summary/`, `report/` | what was decided, and why, for programs and for people |
+//! | `compare/`, `finished` | the original and the exported FMU side by side |
 //! | `files/` | files that are read and written: archives, all outputs or none, nothing stays behind |
 //! | `system/` | Unix and Windows behind one interface |
-//! | `cli/`, `options`, `quantity`, `progress`, `error` | what can be asked for, and the command line |
+//! | `options` | what can be asked for, as values |
+//! | `cli/`, `terminal`, `quantity`, `units`, `near`, `progress`, `error` | the command line |
 
 pub mod analysis;
 pub mod cli;
 mod commands;
+pub mod compare;
 pub mod decide;
 pub mod error;
 pub mod experiment;
 mod export;
 mod files;
 pub mod findings;
+pub mod finished;
 pub mod lab;
+pub mod near;
 pub mod options;
 pub mod progress;
 pub mod quantity;
@@ -37,6 +42,8 @@ mod sources;
 pub mod structure;
 pub mod summary;
 pub mod system;
+pub mod terminal;
+pub mod units;
 pub mod warning;
 pub mod worker;
 
@@ -50,7 +57,8 @@ pub use source::{ability, interface};
 
 pub use bench::bench;
 pub use build::build;
+pub use compare::compare;
 pub use example::example;
 pub use inspect::inspect;
 pub use libraries::{Libraries, Library};
-pub use options::{BenchOptions, InspectOptions, Options};
+pub use options::{BenchOptions, CompareOptions, InspectOptions, Options};
