@@ -155,7 +155,7 @@ fn what_is_wrong_is_said() {
     let folder = TempDir::new().unwrap();
     let good = rod(folder.path(), ROD_XML);
     assert!(refused(&good, "--cc no-such-compiler").contains("no-such-compiler cannot be started"));
-    let said = refused(&good, "--cflags -DE=@");
+    let said = refused(&good, "--cflags -DModel=@");
     assert!(said.contains("cc could not compile rod.c of the FMU's sources:"), "{said}");
     let said = refused(
         &rod(folder.path(), &ROD_XML.replace("constant\" intervalDecimal=\"0.05\"", "triggered\"")),
