@@ -10,6 +10,8 @@ mod accuracy;
 /// What the audit of `bench` counts.
 #[cfg(target_os = "linux")]
 mod audit;
+/// `compare`: the original and the exported FMU side by side.
+mod beside;
 /// Models that break while they run: what the builder says, what the runtime does.
 #[cfg(target_os = "linux")]
 mod broken;
@@ -25,6 +27,8 @@ mod conformance;
 mod events;
 /// Inner models that fail: at every call, with every status.
 mod faults;
+/// The C functions of FMI 3.0: types, arrays, saved states, refusals.
+mod fmi3_shell;
 /// Random input for every reader, random calls of the C interface.
 #[allow(unsafe_code)]
 mod fuzz;

@@ -27,7 +27,9 @@ fn rewrite(input: &str, output: &str) -> Result<(), Box<dyn std::error::Error>> 
     for warning in &model.warnings {
         println!("{warning}");
     }
-    let free = model.variables.iter().map(|v| v.value_reference).max().unwrap_or(0).wrapping_add(1);
+    let scalars = model.variables.iter().map(|v| v.value_reference);
+    let used = scalars.chain(model.shell().iter().map(|v| v.value_reference)).max();
+    let free = used.unwrap_or(0).wrapping_add(1);
     let diagnostic = |name: &str, at: u32, kind, unit: Option<&str>| Diagnostic {
         name: format!("fmu_build.{name}"),
         value_reference: free.wrapping_add(at),

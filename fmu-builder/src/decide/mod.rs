@@ -39,12 +39,12 @@ use trial::Judge;
 
 pub use bound::WorstStep;
 pub use candidates::Candidate;
-pub use certificate::{Certificate, Spectra, WorstMode};
+pub use certificate::{AlternatingMode, Certificate, Spectra, WorstMode};
 pub use draft::Cost;
 pub use parting::{Parting, parting};
 pub use problem::Problem;
 pub use substeps::decide_with_substeps;
-pub use switching::Switching;
+pub use switching::{Switching, switching};
 pub use trial::Trial;
 
 /// A run that plans are tried on.

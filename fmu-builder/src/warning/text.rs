@@ -1,6 +1,7 @@
 //! The words of each warning: what was found, and what to do.
 
 use super::{Asked, IgnoredColumns, LateSwitching, StudyRemark, ToleranceMissed, Warning};
+use crate::experiment::InputRemark;
 use crate::quantity::{eigenvalue, format_duration, percent, percent_to, round_up};
 use crate::summary::{count, first_of};
 use std::fmt::{Display, Formatter, Result};
@@ -18,6 +19,7 @@ impl Display for Warning {
                 format_duration(round_up(*seconds))
             ),
             Warning::IgnoredColumns(ignored) => write!(f, "{ignored}; they are ignored"),
+            Warning::Inputs(remark) => write!(f, "{remark}"),
             Warning::PeakTolerance { peak, tolerance } => write!(
                 f,
                 "the largest deviation at a point is {} of the range, more than the {} of --peak-tolerance; a \
@@ -129,6 +131,24 @@ impl Display for Warning {
                 write!(f, "kept because of --force: {why}")
             }
             Warning::KeptUnstable { asked: Asked::Policy, why } => write!(f, "kept as asked for: {why}"),
+            Warning::Alternates { amplification: [re, im], states } => write!(
+                f,
+                "a mode of the step{} alternates from step to step: one step multiplies it by {re:.2}{}, where \
+                 the full step has no mode near the negative real axis. A shorter --step, a fresher Jacobian \
+                 (--jacobian every) or --mode implicit avoid it",
+                match states.is_empty() {
+                    true => String::new(),
+                    false => format!(" (seen in {})", states.join(", ")),
+                },
+                if *im > 0.0 { format!(" ± {im:.2}i") } else { String::new() }
+            ),
+            Warning::ShiftsFar { d1, d2, bound } => write!(
+                f,
+                "the entries that were dropped shift the modes of the step by d1 = {d1:.3} and d2 = {d2:.3} in sum, \
+                 more than the {bound:.3} that carry a damped one to the stability border. At the samples the \
+                 eigenvalues say that the plan holds; with other inputs or parameters it may not (--mode implicit \
+                 drops nothing)"
+            ),
             Warning::EstimateOff { estimate, error, run } => write!(
                 f,
                 "fmuBuild.error says {} where the error is {} ({run}): do not rely on it there",
@@ -197,6 +217,41 @@ impl Display for Warning {
                 }
             },
             Warning::NoRealtimePriority(why) => f.write_str(why),
+        }
+    }
+}
+
+impl Display for InputRemark {
+    fn fmt(&self, f: &mut Formatter) -> Result {
+        match self {
+            InputRemark::BeginsLate { file, run } => {
+                write!(
+                    f,
+                    "the input file begins at t = {file} s, the run at t = {run} s: until then its first row counts"
+                )
+            }
+            InputRemark::EndsEarly { file, run } => {
+                write!(
+                    f,
+                    "the input file ends at t = {file} s, the run at t = {run} s: from there on its last row counts"
+                )
+            }
+            InputRemark::GoesOn { file, run } => {
+                write!(
+                    f,
+                    "the input file goes on to t = {file} s, the run ends at t = {run} s: the rest of the file is not used"
+                )
+            }
+            InputRemark::EndsTheRun { file, run } => {
+                write!(
+                    f,
+                    "the run ends with the input file at t = {file} s, not at the FMU's own {run} s; --stop says otherwise"
+                )
+            }
+            InputRemark::UnknownUnit { name, unit } => write!(
+                f,
+                "the input file gives {name} in {unit}, and the model does not say in which unit it is: taken as it is"
+            ),
         }
     }
 }

@@ -75,6 +75,12 @@ impl ModelDescription {
                 root.set(name, value);
             }
         }
+        // What annotations are written with.
+        for (name, value) in old.attributes.iter().chain(&self.original.root.attributes) {
+            if name.starts_with("xmlns:") {
+                root.set(name, value);
+            }
+        }
         root.push(interface(request), 1);
         if let Some(units) = old.child("UnitDefinitions") {
             root.push(units.clone(), 1);
