@@ -14,9 +14,9 @@ use crate::pack::{self, CertificateFiles};
 use crate::progress::Progress;
 use crate::quantity::{format_duration, percent};
 use crate::report;
+use crate::scenarios::study_scenarios;
 use crate::sense::Sense;
 use crate::source::Source;
-use crate::study::study_scenarios;
 use crate::summary::Summary;
 use crate::warning::{ToleranceMissed, Warning, Warnings};
 
