@@ -42,8 +42,12 @@ impl WorstStep {
         let fallback =
             plan.fallback.as_ref().map(|fallback| fallback.jacobian.setup.len() as f64 * per_colour);
         let once_more = f64::from(u8::from(fallback.is_some()));
+        // A damped step of linearly implicit Euler ends elsewhere than where the watch looked.
+        let looks_again = plan.watch.is_some() && tableau.watch == WatchPoint::End;
+        let elsewhere = f64::from(u8::from(looks_again && plan.model.outputs_need_evaluation));
         let piece = |again: f64| {
             (1.0 + again) * (attempt + beside_stages(plan, &tableau))
+                + elsewhere
                 + setup.max(varying)
                 + fallback.unwrap_or(0.0)
         };
@@ -64,7 +68,9 @@ impl WorstStep {
             // After each piece, in each trial, after each event; and once if inputs have changed.
             _ => pieces + events * trials + events + 1,
         };
-        let solves = tableau.stages.len() as u64 + watch_solutions(plan, &tableau);
+        // What a step that overshoots is shortened by takes one more.
+        let damping = u64::from(tableau.is_limited());
+        let solves = tableau.stages.len() as u64 + watch_solutions(plan, &tableau) + damping;
         let attempt_operations =
             tableau.gammas.len() as u64 * operations.refactor + solves * operations.solve;
         let halves = if plan.has_twin() { 2 } else { 1 };

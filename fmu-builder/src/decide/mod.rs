@@ -39,7 +39,7 @@ use trial::Judge;
 
 pub use bound::WorstStep;
 pub use candidates::Candidate;
-pub use certificate::{Certificate, Spectra, WorstMode};
+pub use certificate::{AlternatingMode, Certificate, Spectra, WorstMode};
 pub use draft::Cost;
 pub use parting::{Parting, parting};
 pub use problem::Problem;

@@ -234,6 +234,16 @@ fn certificate_rows(row: &mut impl FnMut(&str, String, String), summary: &Summar
             ),
         );
     }
+    if let Some(mode) = &certificate.alternating_mode {
+        row(
+            "Mode that alternates",
+            format!("{:.4} ± {:.4}i", mode.re, mode.im),
+            format!(
+                "what one step multiplies it by, where the full step has no mode near the negative axis: it changes its sign from step to step; seen in {}",
+                if mode.states.is_empty() { "no single state".into() } else { mode.states.join(", ") }
+            ),
+        );
+    }
     if summary.kept_nonzeros < summary.nonzeros {
         if let (Some(d1), Some(d2)) = (certificate.d1, certificate.d2) {
             row(
@@ -242,10 +252,10 @@ fn certificate_rows(row: &mut impl FnMut(&str, String, String), summary: &Summar
                 certificate.shift_bound.map_or(String::new(), |bound| {
                     format!(
                         "by what was dropped; a damped mode needs {bound:.4} to reach the stability border{}",
-                        if d1.max(d2) > bound {
-                            ". BEYOND: the eigenvalues themselves are the judge here"
-                        } else {
-                            ""
+                        match (d1.max(d2) > bound, certificate.shifts_far()) {
+                            (false, _) => "",
+                            (true, None) => ". BEYOND, but the eigenvalues themselves moved little",
+                            (true, Some(_)) => ". BEYOND: see the warning",
                         }
                     )
                 }),

@@ -3,7 +3,8 @@ use super::text::significant;
 use super::*;
 use crate::analysis::verdict::Verdict;
 use crate::decide::{
-    Candidate, Certificate, Cost, Explored, ExploredRun, Switching, Times, Trial, WorstMode, WorstStep,
+    AlternatingMode, Candidate, Certificate, Cost, Explored, ExploredRun, Switching, Times, Trial, WorstMode,
+    WorstStep,
 };
 use crate::findings::Simulated;
 use crate::structure::{Pattern, plan_parts};
@@ -185,6 +186,7 @@ fn summary() -> Summary {
             d1: Some(0.1),
             d2: Some(0.2),
             shift_bound: Some(0.3),
+            alternating_mode: Some(AlternatingMode { re: -0.5, im: 0.1, states: names() }),
             acceptance: Some(0.4),
             step_margin: Some(2.0),
             lengths: vec![1.0, 0.5],

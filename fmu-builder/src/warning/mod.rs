@@ -117,6 +117,17 @@ pub enum Warning {
         asked: Asked,
         why: String,
     },
+    /// A mode that one step multiplies by this complex number, near the negative real axis, where the full step has none such.
+    Alternates {
+        amplification: [f64; 2],
+        states: Vec<String>,
+    },
+    /// d1 and d2, and the bound that one of them is beyond.
+    ShiftsFar {
+        d1: f64,
+        d2: f64,
+        bound: f64,
+    },
     /// On this run the FMU's estimate of its error is far from its error.
     EstimateOff {
         estimate: f64,
@@ -285,6 +296,8 @@ impl Warning {
             Warning::PlansLeftOut { .. } => "plans_left_out",
             Warning::NoWatch => "no_watch",
             Warning::KeptUnstable { .. } => "kept_unstable",
+            Warning::Alternates { .. } => "alternates",
+            Warning::ShiftsFar { .. } => "shifts_far",
             Warning::EstimateOff { .. } => "estimate_off",
             Warning::StepNotShortened { .. } => "step_not_shortened",
             Warning::StandingStill(_) => "standing_still",

@@ -456,4 +456,6 @@ pub enum Quantity {
     StepsWatchSpoke,
     /// Integer: internal steps that were done again with a Jacobian renewed there, because the watch spoke.
     JacobianRenewals,
+    /// Integer: internal steps that overshot and were shortened.
+    DampedSteps,
 }

@@ -168,7 +168,9 @@ impl<M: Model> Integrator<M> {
     /// Derivatives at the end of the step that is tried, where they can start the next.
     fn read_derivatives(&mut self, tried: &Tried) -> Result<(), Fault> {
         let point = self.live.point_of(tried.states);
-        if self.work.f.is_at(point) || !self.is_time_invariant() || self.live.x.is_empty() {
+        // A damped step has had its look at an end: the next one begins with an evaluation of its own.
+        let known = self.work.f.is_at(point) || tried.damped;
+        if known || !self.is_time_invariant() || self.live.x.is_empty() {
             return Ok(());
         }
         self.counts.ends += 1;

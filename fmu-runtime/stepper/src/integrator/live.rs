@@ -73,6 +73,8 @@ pub struct Live {
     pub plan_defect: f64,
     pub renewals: u64,
     pub outside_plan: u64,
+    /// Steps that overshot and were shortened.
+    pub damped: u64,
     /// Evaluations of the model so far, directional derivatives included; and of these the ones that the watch asked for.
     pub evaluations: u64,
     pub watch_evaluations: u64,

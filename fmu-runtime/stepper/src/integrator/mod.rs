@@ -10,6 +10,7 @@
 //! | `stages` | the parts of an attempt: evaluations, the Jacobian, solutions, their sum |
 //! | `solver` | the matrix A of a step: its entries and its factors |
 //! | `amplification` | whether the plan's matrix holds with the importer's parameters |
+//! | `damping` | steps that overshoot are shortened |
 //! | `watch` | what a step misses because of its matrix A |
 //! | `time_slope` | what time alone changes in f, for the watch |
 //! | `carried` | the error carried on from step to step, for FMUs without a twin |
@@ -27,6 +28,7 @@ mod advance;
 mod amplification;
 mod carried;
 mod counts;
+mod damping;
 mod event;
 mod fixed;
 mod host;

@@ -286,8 +286,9 @@ enum Opposition {
     LowToEuler,
 }
 
-/// A step of lower order that is a smaller part than this of the first stage counts as none.
-const CRAWL: f64 = 1.0 / 64.0;
+/// A step of lower order that is a smaller part than this of the first stage counts as none: two half steps that cancel each other overshoot in between. Behind a square
+/// root that is worse than the first stage, damped.
+const CRAWL: f64 = 0.2;
 
 /// Where two steps point opposite ways, a blend of them vanishes for some share though f does not: a false equilibrium, at which a
 /// simulation would stand for ever. No blend that is continuous in x avoids it, since it would have to pass through zero. So the lower

@@ -8,6 +8,7 @@ mod becker;
 mod beside;
 mod contact;
 mod counting;
+mod damping;
 mod details;
 mod events;
 mod hybrid;
