@@ -7,7 +7,8 @@ use crate::structure::draw::escape;
 use crate::summary::trim;
 use std::fmt::Write;
 
-pub(super) fn trials(out: &mut String, trials: &[Trial]) {
+/// `measured`: what depends on measured prices may be told.
+pub(super) fn trials(out: &mut String, trials: &[Trial], measured: bool) {
     out.push_str("<section id=\"trials\">\n<h2>What was tried</h2>\n");
     if trials.is_empty() {
         out.push_str("<p>There was nothing to choose.</p>\n</section>\n");
@@ -34,11 +35,9 @@ pub(super) fn trials(out: &mut String, trials: &[Trial]) {
     );
     for trial in trials {
         let shown = |error: Option<f64>| error.map_or("–".into(), percent);
-        let (class, error, note) = match (&trial.failed, trial.error) {
-            (Some(failed), error) => ("", shown(error), escape(failed)),
-            (None, Some(error)) => ("", percent(error), String::new()),
-            (None, None) if trial.chosen => ("", "–".to_string(), String::new()),
-            (None, None) => ("unused", "not needed".to_string(), String::new()),
+        let (class, error) = match (&trial.failed, trial.error) {
+            (None, None) if !trial.chosen => ("unused", "not needed".to_string()),
+            (_, error) => ("", shown(error)),
         };
         let class = if trial.chosen { "chosen" } else { class };
         let _ = writeln!(
@@ -54,10 +53,15 @@ pub(super) fn trials(out: &mut String, trials: &[Trial]) {
             trim(trial.evaluations_worst_step),
             grouped(trial.operations_per_step),
             shown(trial.explored_error),
-            if trial.chosen { "✓ chosen" } else { &note }
+            if trial.chosen { "✓ chosen".into() } else { why_not(trial, measured) }
         );
     }
     out.push_str("</tbody></table></div>\n</section>\n");
+}
+
+/// Why another plan was chosen.
+fn why_not(trial: &Trial, _measured: bool) -> String {
+    trial.failed.as_deref().map_or(String::new(), escape)
 }
 
 /// In words.
