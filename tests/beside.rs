@@ -127,8 +127,7 @@ fn one_fmu_alone_is_simulated() {
             let table = succeed(["compare", fmu.to_str().unwrap(), "--inputs", inputs]);
             let header = table.lines().next().unwrap().to_string();
             assert!(header.starts_with("time,i,w_l"), "{header}");
-            let last = table.lines().last().unwrap().split(',').nth(2).unwrap().parse().unwrap();
-            last
+            table.lines().last().unwrap().split(',').nth(2).unwrap().parse().unwrap()
         })
         .to_vec();
     assert!((ends[0] - ends[1]).abs() < 0.05 * ends[0].abs().max(1e-3), "{ends:?}");

@@ -105,7 +105,7 @@ pub fn parse_memory(text: &str, what: &str) -> Result<u64, String> {
     let (digits, size) = unit.unwrap_or((trimmed, 1.0));
     match number(digits.trim_end()).map(|value| value * size) {
         Some(bytes) if (LEAST_MEMORY..=1e18).contains(&bytes) => Ok(bytes as u64),
-        Some(bytes) if bytes < LEAST_MEMORY && bytes >= 0.0 => Err(format!(
+        Some(bytes) if (0.0..LEAST_MEMORY).contains(&bytes) => Err(format!(
             "{text:?} is not {what}: no process lives in {bytes} bytes; it must be 32MB or more, such as {}",
             if unit.is_none() { format!("{trimmed}GB") } else { "2GB".into() }
         )),

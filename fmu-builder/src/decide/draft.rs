@@ -170,7 +170,7 @@ impl Draft {
         let carried = f64::from(u8::from(at_end && shared));
         let outputs = self.computes_outputs && !at_end && !shared;
         // Where time matters the step before tells the watch what it changes, but for those that it does not know of.
-        let told = match watches_in_time(plan, &tableau) && tableau.tells_time() {
+        let told = match watches_in_time(plan, &tableau) && tableau.time_slope_is_free() {
             true => 1.0 - shares.watch_evaluations,
             false => 0.0,
         };

@@ -43,12 +43,9 @@ pub fn bind(path: &Path, description: &ModelDescription) -> Result<Bound, InputE
                 .conversion(unit, Some(own))
                 .filter(|found| *found == Conversion::NONE || variable.kind == Kind::Real)
                 .ok_or_else(|| {
-                    refuse(Fault::Unit {
-                        column: header.clone(),
-                        found: unit.into(),
-                        name: variable.name.clone(),
-                        expected: own.clone(),
-                    })
+                    let name = &variable.name;
+                    let why = format!("{unit:?} cannot be converted to {own:?}, the unit of {name}");
+                    refuse(Fault::Unit { column: header.clone(), why })
                 })?,
         };
         driven.push((header, column(variable), conversion));

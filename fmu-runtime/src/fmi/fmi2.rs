@@ -44,6 +44,7 @@ pub struct Fmu2 {
     stays: bool,
     /// For an FMU that writes more values than it should.
     room: Option<Box<Room>>,
+    /// The model's own, whatever functions it is called by.
     version: Version,
 }
 
@@ -182,7 +183,7 @@ impl Fmu2 {
         self.room.as_ref().map_or(Beyond::default(), |room| room.beyond())
     }
 
-    /// The version of FMI that the model itself is of.
+    /// The model's version of FMI.
     pub fn version(&self) -> Version {
         self.version
     }

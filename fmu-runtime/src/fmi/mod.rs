@@ -2,7 +2,8 @@
 //!
 //! `loader` opens a library and finds its functions, `fmi2` calls them, `fmi3` has a model of FMI 3.0 answer the same calls,
 //! `logger` takes the messages of an FMU that has no importer, `model` and `component` make one the integrator's model and the
-//! component inside an exported FMU, `room` stands behind vectors that it fills, `witness` tells another process of the last call.
+//! component inside an exported FMU, `room` stands behind vectors that it fills, `witness` tells another process of the last
+//! call.
 //! The C types themselves are in the crate `fmi2_types`, which the reference models share.
 
 mod component;

@@ -329,7 +329,7 @@ impl<M: Model> Integrator<M> {
         if !self.overshoots(&tried) {
             return Ok(tried);
         }
-        if self.can_stand(end)? {
+        if self.end_is_evaluable(end)? {
             self.damp_by_derivatives(&mut tried)?;
         } else {
             tried.euler_only = true;

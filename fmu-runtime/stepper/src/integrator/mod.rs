@@ -44,7 +44,7 @@ mod time_slope;
 mod watch;
 
 use crate::fault::Fault;
-use crate::jacobian::Which;
+use crate::jacobian::{Point, Which};
 use crate::lu::Balance;
 use crate::model::{Call, Model};
 use crate::plan::{Plan, Policy};
@@ -246,15 +246,8 @@ impl<M: Model> Integrator<M> {
         let Integrator { model, live, solvers, work, .. } = self;
         let (solver, time) = (&mut solvers[live.solver], live.time);
         live.balance[live.solver].iter_mut().for_each(|balance| balance.forget());
-        solver.differentiator.refresh(
-            Which::Setup,
-            model,
-            &live.x,
-            &work.f_start,
-            &live.scales,
-            time,
-            &mut live.jacobian,
-        )?;
+        let point = Point { x: &live.x, r: &work.f_start, scales: &live.scales, time };
+        solver.differentiator.refresh(Which::Setup, model, point, &mut live.jacobian)?;
         let bad = live.jacobian[..solver.entries].iter().position(|value| !value.is_finite());
         bad.map_or(Ok(()), |entry| {
             let state = solver.kept.iter().find(|kept| kept.2 == entry as u32).map_or(0, |kept| kept.0);
