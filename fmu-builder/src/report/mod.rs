@@ -69,7 +69,7 @@ fn page(summary: &Summary, decision: &Decision, step_times: Option<&[f64]>) -> S
     trajectories(&mut out, summary, decision);
     structure::structure(&mut out, summary, decision);
     stability::stability(&mut out, summary);
-    trials::trials(&mut out, &decision.trials, step_times.is_some());
+    trials::trials(&mut out, &decision.trials);
     if let Some(times) = step_times {
         step_time(&mut out, summary, times);
     }

@@ -7,8 +7,7 @@ use crate::structure::draw::escape;
 use crate::summary::trim;
 use std::fmt::Write;
 
-/// `measured`: what depends on measured prices may be told.
-pub(super) fn trials(out: &mut String, trials: &[Trial], measured: bool) {
+pub(super) fn trials(out: &mut String, trials: &[Trial]) {
     out.push_str("<section id=\"trials\">\n<h2>What was tried</h2>\n");
     if trials.is_empty() {
         out.push_str("<p>There was nothing to choose.</p>\n</section>\n");
@@ -53,14 +52,14 @@ pub(super) fn trials(out: &mut String, trials: &[Trial], measured: bool) {
             trim(trial.evaluations_worst_step),
             grouped(trial.operations_per_step),
             shown(trial.explored_error),
-            if trial.chosen { "✓ chosen".into() } else { why_not(trial, measured) }
+            if trial.chosen { "✓ chosen".into() } else { why_not(trial) }
         );
     }
     out.push_str("</tbody></table></div>\n</section>\n");
 }
 
 /// Why another plan was chosen.
-fn why_not(trial: &Trial, _measured: bool) -> String {
+fn why_not(trial: &Trial) -> String {
     trial.failed.as_deref().map_or(String::new(), escape)
 }
 
