@@ -12,6 +12,7 @@ mod bound;
 mod budget;
 mod candidates;
 mod certificate;
+mod counted;
 mod draft;
 mod error;
 mod parting;

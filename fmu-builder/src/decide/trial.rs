@@ -450,7 +450,7 @@ impl<'a> Judge<'a> {
         }
         let steps = (steps * u64::from(one.plan.step.substeps)).max(1);
         let share = |count: u64| (count as f64 / steps as f64).min(1.0);
-        let shares = Shares { renewals: share(renewals), watch_evaluations: share(watch_evaluations) };
+        let shares = Shares { renewals: share(renewals), watch_evaluations: Some(share(watch_evaluations)) };
         Ok((outcome, shares))
     }
 

@@ -145,6 +145,7 @@ fn summary() -> Summary {
             evaluations_one_event: 6.0,
             indicator_calls: 74,
             operations: 99_999,
+            calls: 25,
         },
         jacobian: "every".into(),
         jacobian_source: "differences".into(),
