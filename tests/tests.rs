@@ -28,6 +28,8 @@ mod faults;
 /// Random input for every reader, random calls of the C interface.
 #[allow(unsafe_code)]
 mod fuzz;
+/// What the command answers first, and what makes it fail: verdict, deadline, input files that do not fit.
+mod gates;
 /// Where unsafe code stands.
 mod inventory;
 /// Outputs all or none; nothing stays after failures and signals.

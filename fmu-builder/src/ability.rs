@@ -5,6 +5,7 @@
 
 use crate::interface::Interface;
 use serde::{Deserialize, Serialize};
+use std::fmt::{self, Display, Formatter};
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Ability {
@@ -29,7 +30,7 @@ pub enum Ability {
 }
 
 /// An ability that the FMU lacks, and how that was seen.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Lack {
     pub ability: Ability,
     /// A part of a sentence, such as "fmi2SetFMUstate returned fmi2Error".
@@ -110,34 +111,43 @@ impl Lack {
             _ => None,
         }
     }
+}
 
-    /// What the user is told.
-    pub fn warning(&self) -> String {
+/// What the user is told.
+impl Display for Lack {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
         let seen = &self.seen;
         match &self.ability {
-            Ability::SavedStates => format!(
+            Ability::SavedStates => write!(
+                f,
                 "the FMU's saved states do not work ({seen}); it was built without them, and the new FMU does not offer them"
             ),
-            Ability::Serialisation => format!(
+            Ability::Serialisation => write!(
+                f,
                 "the FMU's saved states cannot be serialised ({seen}); the new FMU does not offer that"
             ),
-            Ability::DirectionalDerivatives => format!(
+            Ability::DirectionalDerivatives => write!(
+                f,
                 "the FMU's directional derivatives do not work ({seen}); differences are used, and the new FMU does not offer them"
             ),
-            Ability::StatesBeside => format!(
+            Ability::StatesBeside => write!(
+                f,
                 "the FMU cannot be evaluated beside its run ({seen}); less is known of its structure. Keep to runs like the given ones"
             ),
-            Ability::SecondInstance => format!(
-                "the FMU cannot be instantiated again in the same process ({seen}); the new FMU says so                  (canBeInstantiatedOnlyOncePerProcess)"
+            Ability::SecondInstance => write!(
+                f,
+                "the FMU cannot be instantiated again in the same process ({seen}); the new FMU says so \
+                 (canBeInstantiatedOnlyOncePerProcess)"
             ),
             Ability::BeingFreed => {
-                format!("the FMU does not end well ({seen}); the new FMU ends as it does: free it last")
+                write!(f, "the FMU does not end well ({seen}); the new FMU ends as it does: free it last")
             }
-            Ability::Output(_) => format!("{seen}; it is not compared, and nothing is said of its error"),
+            Ability::Output(_) => write!(f, "{seen}; it is not compared, and nothing is said of its error"),
             Ability::Indicators => {
-                format!("{seen}; events that it should tell are not seen until it is a number again")
+                write!(f, "{seen}; events that it should tell are not seen until it is a number again")
             }
-            Ability::KeepingToItsVectors => format!(
+            Ability::KeepingToItsVectors => write!(
+                f,
                 "{seen}; there is room behind what it is given, in the new FMU too. Export the FMU again: description and library do not belong together"
             ),
         }

@@ -12,8 +12,9 @@ use crate::quantity::format_duration;
 use crate::report;
 use crate::scratch::Scratch;
 use crate::source::{LONGEST_DESCRIPTION, read_description};
-use crate::summary::{StepTime, count, warning_lines};
+use crate::summary::{StepTime, count};
 use crate::system;
+use crate::warning::{Warning, Warnings};
 use crate::worker::{Audit, Audited, Bench, Reading, verdict};
 use fmu_runtime::plan::{Plan, Quantity};
 use fmu_runtime::resources::{INNER, PLAN};
@@ -41,7 +42,8 @@ pub struct Benchmark {
     pub step_to_evaluation: Option<f64>,
     /// What the model inside does that real time forbids, if that was asked for.
     pub audit: Option<Judged>,
-    pub warnings: Vec<String>,
+    #[serde(flatten)]
+    pub warnings: Warnings,
     #[serde(skip)]
     histogram: Vec<(f64, usize)>,
     /// Seconds, ascending.
@@ -167,7 +169,7 @@ pub fn bench(options: &BenchOptions) -> Result<Benchmark, Error> {
         evaluation_time_ns: evaluation,
         step_to_evaluation: evaluation.map(|time| sorted[sorted.len() / 100] * 1e9 / time),
         audit: audit.map(|found| Judged { verdict: verdict(&found), found }),
-        warnings: measured.no_realtime.into_iter().collect(),
+        warnings: measured.no_realtime.map(Warning::NoRealtimePriority).into_iter().collect(),
         histogram: histogram(&sorted),
         sorted,
     };
@@ -254,7 +256,7 @@ impl Benchmark {
                 "#".repeat(length.round().max(1.0) as usize)
             ));
         }
-        lines.extend(warning_lines(&self.warnings));
+        lines.extend(self.warnings.lines());
         lines.join("\n")
     }
 }

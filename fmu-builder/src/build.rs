@@ -1,7 +1,7 @@
 //! The main job, top to bottom: open, study, decide, pack.
 
 use crate::assemble::Discretisation;
-use crate::decide::{self, Decision, ReferenceRun};
+use crate::decide::{self, Decision, Parting, ReferenceRun};
 use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::interface::Interface;
@@ -16,6 +16,7 @@ use crate::sense::Sense;
 use crate::source::Source;
 use crate::study::study_scenarios;
 use crate::summary::Summary;
+use crate::warning::{ToleranceMissed, Warning, Warnings};
 use crate::worker::{Declared, Studied, Study};
 use std::collections::BTreeSet;
 
@@ -50,151 +51,157 @@ pub fn build(options: &Options) -> Result<Summary, Error> {
     let progress = Progress::new(options.progress);
     let lab = Lab::new(&options.limits, &source.scratch, progress)?;
 
-    let (studied, mut decision) = loop {
+    let mut attempt = loop {
         let mut interface = source.interface();
         lab.lacks().iter().for_each(|lack| lack.apply(&mut interface));
         source.left_out = lab.lacks().iter().filter_map(|lack| lack.output()).collect();
-        let (before, attempt) =
-            (lab.left(), attempt(options, &source, &interface, &experiments, &grid, &lab));
+        let before = lab.left();
+        let attempt = Attempt::new(options, &source, &interface, &experiments, &grid, &lab);
         if lab.lacking(&interface) {
             continue; // without what it was just found to lack
         }
-        let (studied, mut decision) = attempt?;
+        let mut attempt = attempt?;
+        let decision = &attempt.decision;
         let order = decision.plan.step.method.tableau().order;
         // Where the accurate solution itself is uncertain a shorter step gains nothing.
-        let certain = decision.reference_error.is_none_or(|error| error <= options.tolerance);
+        let certain = attempt.reference_error.is_none_or(|error| error <= options.tolerance);
         let took = before - lab.left();
         let missed = decision.error.is_some_and(|error| error > options.tolerance);
         if certain && missed && grid.refinements > 0 && lab.left() < 2.0 * took {
-            decision.warnings.push(format!(
-                "a shorter step was not tried: of the {} of --time-limit {} are left",
-                format_duration(options.limits.total),
-                format_duration(lab.left())
-            ));
-            break (studied, decision);
+            let (limit, left) = (options.limits.total, lab.left());
+            attempt.warnings.add(Warning::StepNotShortened { limit, left });
+            break attempt;
         }
         if !certain || !grid.shorten(decision.error, options.tolerance, order) {
-            break (studied, decision);
+            break attempt;
         }
     };
     lab.finish();
-    decision.warnings.splice(0..0, lab.lacks().iter().map(|lack| lack.warning()));
-    decision.warnings.splice(0..0, ignored.map(|ignored| format!("{ignored}; they are ignored")));
-    source.set_starts(&studied.starts);
+    attempt.warnings.extend(lab.lacks().iter().cloned().map(Warning::Lacks));
+    attempt.warnings.extend(ignored.map(Warning::IgnoredColumns));
+    source.set_starts(&attempt.studied.starts);
 
     let (runtimes, packed) =
         options.libraries.runtimes_for(&source.archive, &source.root(), source.identifier());
-    let summary = Summary::new(&source, &studied, &decision, &grid, packed, &options.output);
+    let summary = Summary::new(&source, &attempt, &grid, packed, options);
+    if let (true, Some(objection)) = (options.strict, summary.verdict.objection()) {
+        return Err(Error::Request(objection));
+    }
+    let decision = &attempt.decision;
     let certificate =
-        CertificateFiles { html: report::certificate(&summary, &decision), json: summary.certificate_json() };
+        CertificateFiles { html: report::certificate(&summary, decision), json: summary.certificate_json() };
     pack::pack(&source, &decision.plan, &certificate, runtimes, outputs.file(fmu), &options.output)?;
     if let Some(page) = page {
-        outputs.write(page, report::report(&summary, &decision).as_bytes())?;
+        outputs.write(page, report::report(&summary, decision).as_bytes())?;
     }
     outputs.commit()?;
     Ok(summary)
 }
 
-/// Study the model on the given runs and on invented ones, and decide for one step size.
-fn attempt(
-    options: &Options,
-    source: &Source,
-    interface: &Interface,
-    experiments: &[Experiment],
-    grid: &TimeGrid,
-    lab: &Lab,
-) -> Result<(Studied, Decision), Error> {
-    let (first, others) =
-        experiments.split_first().ok_or_else(|| Error::Request("there is no run".into()))?;
-    let discretisation = Discretisation {
-        h: grid.step / grid.substeps as f64,
-        substeps: grid.substeps,
-        // What the tolerance allows anywhere it allows in time: the step itself errs by more.
-        precision: options.tolerance,
-    };
-    let study = Study {
-        interface: interface.clone(),
-        experiment: first.clone(),
-        h: discretisation.h,
-        declared: source.declared(),
-        grid: grid.points(first),
-        samples: SAMPLES,
-        tolerance: accuracy(options.tolerance),
-        patience: (0.5 * lab.limit()).min(0.3 * lab.left()),
-        missing_starts: source.missing_starts(),
-        time_declared: source.time_declared(),
-        thorough: true,
-        given: true,
-    };
-    let mut studied = lab.study(study.clone())?;
-    let mut runs = vec![given_run("the given run", first, grid, &studied)?];
-    let more = others.iter().map(|experiment| Study {
-        experiment: experiment.clone(),
-        grid: grid.points(experiment),
-        missing_starts: Vec::new(),
-        thorough: false,
-        ..study.clone()
-    });
-    let answers = lab.study_all(more.collect(), 0.0);
-    for (at, (experiment, answer)) in others.iter().zip(answers).enumerate() {
-        let other = answer?;
-        runs.push(given_run(&format!("given run {}", at + 2), experiment, grid, &other)?);
-        absorb(&mut studied, other, &study.declared);
-    }
-    let sense = Sense::new(source, interface, &studied);
-    let scenarios = study_scenarios(source, options, &study, &sense, grid.step, lab);
-    for (scenario, mut other) in scenarios.runs {
-        runs.push(ReferenceRun {
-            label: scenario.name,
-            given: false,
-            counts: true,
-            experiment: scenario.experiment,
-            steps: scenario.steps,
-            every: 1,
-            trajectory: other.trajectory.clone(),
-            terms: other.terms.clone(),
-            discrete: other.discrete.clone(),
-        });
-        sense.limit(&mut other);
-        absorb(&mut studied, other, &study.declared);
-    }
-    // A communication step that we choose ourselves is shortened instead.
-    let mut decision = match grid.refinements {
-        0 => decide::decide_with_substeps(interface, discretisation, &studied, &runs, options, lab)?,
-        _ => decide::decide(interface, discretisation, &studied, &runs, options, lab)?,
-    };
-    decision.ranges = scenarios.ranges;
-    if decision.error.is_some_and(|error| error > options.tolerance) {
-        doubt_reference(&mut decision, &study, &runs[0], lab);
-    }
-    let mut warnings = Vec::new();
-    if options.tolerance < 10.0 * study.tolerance {
-        warnings.push(format!(
-            "a tolerance of {:e} cannot be shown to be kept: the accurate solution itself is computed to {:e} only. Ask for {:e} or more",
-            options.tolerance,
-            study.tolerance,
-            10.0 * study.tolerance
-        ));
-    }
-    if !scenarios.unmoved.is_empty() {
-        warnings.push(format!(
-            "nothing moved these inputs, so that nothing is known of them: {}; give signals with --inputs or ranges with \
-             --range",
-            listed(&scenarios.unmoved)
-        ));
-    }
-    if !scenarios.left_out.is_empty() {
-        warnings.push(format!("invented runs that were left out: {}", listed(&scenarios.left_out)));
-    }
-    // What is not known weighs more than what is only to be said, but less than a missed tolerance.
-    let first = usize::from(decision.error.is_some_and(|error| error > options.tolerance));
-    decision.warnings.splice(first..first, warnings);
-    Ok((studied, decision))
+/// What was found out and decided for one step size.
+pub struct Attempt {
+    pub studied: Studied,
+    pub decision: Decision,
+    /// In which ranges the invented runs moved inputs and parameters, and where these come from.
+    pub ranges: Vec<String>,
+    /// How far two accurate solutions of the given run lie apart, where that was looked at.
+    pub reference_error: Option<f64>,
+    pub warnings: Warnings,
 }
 
-/// The plan misses the tolerance: is the accurate solution to blame? It is computed once more, a hundred times more accurately. Two accurate solutions that
-/// part further and further show that nobody can follow this run to its end: the model is chaotic, or nearly so.
-fn doubt_reference(decision: &mut Decision, study: &Study, run: &ReferenceRun, lab: &Lab) {
+impl Attempt {
+    /// Study the model on the given runs and on invented ones, and decide.
+    fn new(
+        options: &Options,
+        source: &Source,
+        interface: &Interface,
+        experiments: &[Experiment],
+        grid: &TimeGrid,
+        lab: &Lab,
+    ) -> Result<Attempt, Error> {
+        let (first, others) =
+            experiments.split_first().ok_or_else(|| Error::Request("there is no run".into()))?;
+        let discretisation = Discretisation {
+            h: grid.step / grid.substeps as f64,
+            substeps: grid.substeps,
+            // What the tolerance allows anywhere it allows in time: the step itself errs by more.
+            precision: options.tolerance,
+        };
+        let study = Study {
+            interface: interface.clone(),
+            experiment: first.clone(),
+            h: discretisation.h,
+            declared: source.declared(),
+            grid: grid.points(first),
+            samples: SAMPLES,
+            tolerance: accuracy(options.tolerance),
+            patience: (0.5 * lab.limit()).min(0.3 * lab.left()),
+            missing_starts: source.missing_starts(),
+            time_declared: source.time_declared(),
+            thorough: true,
+            given: true,
+        };
+        let mut studied = lab.study(study.clone())?;
+        let mut runs = vec![given_run("the given run", first, grid, &studied)?];
+        let more = others.iter().map(|experiment| Study {
+            experiment: experiment.clone(),
+            grid: grid.points(experiment),
+            missing_starts: Vec::new(),
+            thorough: false,
+            ..study.clone()
+        });
+        let answers = lab.study_all(more.collect(), 0.0);
+        for (at, (experiment, answer)) in others.iter().zip(answers).enumerate() {
+            let other = answer?;
+            runs.push(given_run(&format!("given run {}", at + 2), experiment, grid, &other)?);
+            absorb(&mut studied, other, &study.declared);
+        }
+        let sense = Sense::new(source, interface, &studied);
+        let scenarios = study_scenarios(source, options, &study, &sense, grid.step, lab);
+        for (scenario, mut other) in scenarios.runs {
+            runs.push(ReferenceRun {
+                label: scenario.name,
+                given: false,
+                counts: true,
+                experiment: scenario.experiment,
+                steps: scenario.steps,
+                every: 1,
+                trajectory: other.trajectory.clone(),
+                terms: other.terms.clone(),
+                discrete: other.discrete.clone(),
+            });
+            sense.limit(&mut other);
+            absorb(&mut studied, other, &study.declared);
+        }
+        // A communication step that we choose ourselves is shortened instead.
+        let decision = match grid.refinements {
+            0 => decide::decide_with_substeps(interface, discretisation, &studied, &runs, options, lab)?,
+            _ => decide::decide(interface, discretisation, &studied, &runs, options, lab)?,
+        };
+        let parting = decision.missed.and_then(|_| parting(&study, &runs[0], lab));
+        let mut warnings = decision.warnings.clone();
+        warnings.extend(decision.missed.map(|missed| {
+            let uncertain = parting.as_ref().and_then(|parting| uncertain(&missed, parting));
+            uncertain.unwrap_or(Warning::ToleranceMissed(missed))
+        }));
+        if options.tolerance < 10.0 * study.tolerance {
+            let (tolerance, accuracy) = (options.tolerance, study.tolerance);
+            warnings.add(Warning::ToleranceBeyondReference { tolerance, accuracy });
+        }
+        if !scenarios.unmoved.is_empty() {
+            warnings.add(Warning::UnmovedInputs(scenarios.unmoved));
+        }
+        if !scenarios.left_out.is_empty() {
+            warnings.add(Warning::RunsLeftOut(scenarios.left_out));
+        }
+        let reference_error = parting.map(|parting| parting.distance);
+        Ok(Attempt { studied, decision, ranges: scenarios.ranges, reference_error, warnings })
+    }
+}
+
+/// The plan misses the tolerance: is the accurate solution to blame? It is computed once more, a hundred times more
+/// accurately, and compared with the one that the plan was judged by.
+fn parting(study: &Study, run: &ReferenceRun, lab: &Lab) -> Option<Parting> {
     let finer = Study {
         tolerance: 0.01 * study.tolerance,
         samples: 0,
@@ -202,29 +209,23 @@ fn doubt_reference(decision: &mut Decision, study: &Study, run: &ReferenceRun, l
         thorough: false,
         ..study.clone()
     };
-    let Ok(finer) = lab.study(finer) else { return };
-    let Some(parting) = decide::parting(&run.ranges(), &finer.trajectory, &run.trajectory) else { return };
-    decision.reference_error = Some(parting.distance);
-    let Some(error) = decision.error else { return };
+    let finer = lab.study(finer).ok()?;
+    decide::parting(&run.ranges(), &finer.trajectory, &run.trajectory)
+}
+
+/// What to say instead of a missed tolerance where two accurate solutions lie so far apart that no step would do. Those
+/// that part further and further show that nobody can follow this run to its end: the model is chaotic, or nearly so.
+fn uncertain(missed: &ToleranceMissed, parting: &Parting) -> Option<Warning> {
+    let (distance, error) = (parting.distance, missed.error);
     // A smaller part of the error is the plan's own, and a shorter step would help.
-    let counts = parting.grows || parting.distance > UNCERTAIN * error;
-    if parting.distance <= 0.5 * decision.tolerance || !counts {
-        return;
+    let counts = parting.grows || distance > UNCERTAIN * error;
+    if distance <= 0.5 * missed.tolerance || !counts {
+        return None;
     }
-    let (apart, error) = (percent(parting.distance), percent(error));
-    let message = match parting.grows {
-        true => format!(
-            "two accurate solutions of this run lie {apart} apart: the model is chaotic or nearly so, and the error of {error} says little of the plan. \
-             Judge it by a shorter run (--stop)"
-        ),
-        false => format!(
-            "two accurate solutions of this run lie {apart} apart from one event on, which comes at another time in each: the error of {error} is known no better than that. \
-             Judge the plan by a run without this event (--stop, --inputs)"
-        ),
-    };
-    // No step would do.
-    decision.warnings.retain(|warning| !warning.starts_with(decide::MISSED));
-    decision.warnings.insert(0, message);
+    Some(match parting.grows {
+        true => Warning::Chaotic { distance, error },
+        false => Warning::UncertainReference { distance, error },
+    })
 }
 
 /// What the accurate solution must be computed to, so that its own error is no part of the tolerance.
@@ -245,16 +246,6 @@ fn absorb(studied: &mut Studied, other: Studied, declared: &[Declared]) {
         let declared = declared.is_some_and(|listed| listed.contains(&(*col, true)));
         *is_constant |= declared && mine.contains(&(*row, *col)) && theirs.contains(&(*row, *col));
     }
-}
-
-/// A few of them, and how many more there are.
-fn listed(what: &[String]) -> String {
-    const SHOWN: usize = 4;
-    let more = match what.len().saturating_sub(SHOWN) {
-        0 => String::new(),
-        more => format!("; and {more} more"),
-    };
-    format!("{}{more}", what[..what.len().min(SHOWN)].join("; "))
 }
 
 fn given_run(

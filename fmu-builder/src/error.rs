@@ -4,6 +4,7 @@ use crate::archive::ArchiveError;
 use crate::inputs::InputError;
 use crate::lab::process::WorkerError;
 use crate::outputs::OutputError;
+use crate::warning::Warning;
 use std::io;
 use std::path::PathBuf;
 
@@ -47,6 +48,9 @@ pub enum Error {
     Inputs(#[from] InputError),
     #[error(transparent)]
     Output(#[from] OutputError),
+    /// What `--strict` does not let pass.
+    #[error("{0}")]
+    Strict(Warning),
     /// A request that cannot be fulfilled, in full sentences.
     #[error("{0}")]
     Request(String),

@@ -10,7 +10,8 @@ use crate::progress::Progress;
 use crate::quantity;
 use crate::source::Source;
 use crate::structure::{Pattern, Variation, blt::components, draw, loops::suggest_slow_row, plan_parts};
-use crate::summary::{count, findings, repairs_line, warning_lines};
+use crate::summary::{count, findings, repairs};
+use crate::warning::Warnings;
 use crate::worker::Study;
 use faer::Mat;
 use fmu_runtime::lu;
@@ -55,7 +56,8 @@ pub struct Inspection {
     pub cut: Option<Cut>,
     /// Outputs that may depend on inputs within the same instant, and on which (`null`: on any).
     pub feedthrough: Vec<(String, Option<Vec<String>>)>,
-    pub warnings: Vec<String>,
+    #[serde(flatten)]
+    pub warnings: Warnings,
     /// The incidence before and after ordering, of a small model.
     #[serde(skip)]
     pub picture: Option<String>,
@@ -160,8 +162,8 @@ pub fn inspect(options: &InspectOptions) -> Result<Inspection, Error> {
         .zip(draw::text(&pattern, &elimination, names))
         .map(|(before, after)| format!("in the model's order:\n{before}\nin order of solution:\n{after}"));
     let causality = |wanted| description.variables.iter().filter(|v| v.causality == wanted).count();
-    let mut warnings = findings(&studied, names);
-    warnings.extend(repairs_line(&description.warnings));
+    let found = findings(&studied, names).into_iter();
+    let warnings = found.chain(repairs(&description.warnings)).collect();
     Ok(Inspection {
         model: description.model_name.clone(),
         generation_tool: description.generation_tool.clone().unwrap_or_default(),
@@ -330,7 +332,7 @@ impl Inspection {
                 }
             ));
         }
-        lines.extend(warning_lines(&self.warnings));
+        lines.extend(self.warnings.lines());
         if let Some(picture) = &self.picture {
             lines.push(format!("\n{}", picture.trim_end()));
         }

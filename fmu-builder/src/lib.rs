@@ -16,6 +16,7 @@
 //! | `pack`, `archive`, `libraries` | the new FMU, with a runtime for each of its platforms |
 //! | `outputs`, `scratch`, `cleanup` | files that are written: all or none, and nothing stays behind |
 //! | `system` | Unix and Windows behind one interface |
+//! | `warning/` | what a person should read before the FMU is trusted, as values in order of weight |
 //! | `summary`, `report` | what was decided, and why, for programs and for people |
 //! | `inspect`, `bench`, `example` | the other commands |
 //! | `options` | what can be asked for, as values |
@@ -54,6 +55,7 @@ pub mod structure;
 pub mod study;
 pub mod summary;
 pub mod system;
+pub mod warning;
 pub mod worker;
 
 pub use bench::bench;

@@ -217,12 +217,25 @@ pub fn percent_to(share: f64, digits: usize) -> String {
 pub fn amplification(value: f64) -> String {
     let excess = (value - 1.0).abs();
     match excess {
-        _ if !value.is_finite() || value.abs() >= 1e5 => format!("{value:.2e}"),
+        _ if value.is_nan() => "unknown".into(),
+        _ if value.is_infinite() => "more than 1e300".into(),
+        _ if value.abs() >= 1e5 => format!("{value:.2e}"),
         0.0 => "1".into(),
         _ if excess >= 1e-3 => format!("{value:.3}"),
         // Two digits of the excess.
         _ => format!("{value:.*}", (1.0 - excess.log10().floor()).min(17.0) as usize),
     }
+}
+
+/// To two leading digits, upwards.
+pub fn round_up(value: f64) -> f64 {
+    let power = 10f64.powf(value.log10().floor() - 1.0);
+    (value / power).ceil() * power
+}
+
+/// An eigenvalue, and its conjugate where it has one.
+pub fn eigenvalue(re: f64, im: f64) -> String {
+    if im == 0.0 { format!("{re:.4}") } else { format!("{re:.4} ± {:.4}i", im.abs()) }
 }
 
 fn seconds(text: &str) -> Option<f64> {
@@ -284,7 +297,8 @@ mod tests {
             (1.0 + 3.0 * f64::EPSILON, "1.00000000000000067"),
             (12.5, "12.500"),
             (1e9, "1.00e9"),
-            (f64::INFINITY, "inf"),
+            (f64::INFINITY, "more than 1e300"),
+            (f64::NAN, "unknown"),
             (1.0, "1"),
         ] {
             assert_eq!(amplification(value), text);

@@ -6,6 +6,7 @@ use crate::experiment::{self, Experiment, Setting, Value};
 use crate::interface::{self, Interface, example};
 use crate::options::Run;
 use crate::scratch::Scratch;
+use crate::warning::IgnoredColumns;
 use crate::worker::Declared;
 use fmu_runtime::platform;
 use model_description::{Causality, Dependencies, DependencyKind, Kind, ModelDescription, ScalarVariable};
@@ -231,18 +232,14 @@ impl Source {
         driven.collect()
     }
 
-    /// What to say of columns of the input file that fit no variable.
-    pub fn ignored_columns(&self, experiment: &Experiment) -> Option<String> {
+    /// Columns of the experiment's input file that fit no variable.
+    pub fn ignored_columns(&self, experiment: &Experiment) -> Option<IgnoredColumns> {
         if experiment.ignored.is_empty() {
             return None;
         }
         let inputs = self.description.variables.iter().filter(|it| it.causality == Causality::Input);
-        let inputs: Vec<&str> = inputs.map(|it| it.name.as_str()).take(12).collect();
-        Some(format!(
-            "the input file's columns {} fit no input and no tunable parameter of the model (its inputs: {})",
-            experiment.ignored.join(", "),
-            if inputs.is_empty() { "none".into() } else { inputs.join(", ") }
-        ))
+        let inputs = inputs.map(|it| it.name.clone()).take(12).collect();
+        Some(IgnoredColumns { columns: experiment.ignored.clone(), inputs })
     }
 
     fn find(&self, name: &str) -> Option<&ScalarVariable> {

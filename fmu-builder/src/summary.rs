@@ -3,20 +3,24 @@
 //! | file | idea |
 //! |---|---|
 //! | `gather` | the data, from what was studied and decided |
+//! | `verdict` | is it accurate, is it in time |
 //! | `text` | the lines for people |
-//! | `remarks` | what is wrong or worth knowing: warnings, findings, repairs |
+//! | `remarks` | what the study and the description's repairs give to say |
 //! | `words` | numbers with their nouns |
 
 mod gather;
 mod remarks;
 mod text;
+mod verdict;
 mod words;
 
-pub use remarks::{findings, repairs_line, warning_lines};
-pub use words::{count, trim};
+pub use remarks::{findings, repairs};
+pub use verdict::{Accuracy, Mark, Moved, NamedFigure, Timeliness, Verdict};
+pub use words::{count, first_of, trim};
 
 use crate::decide::{Certificate, Explored, Told, WorstStep};
 use crate::report::Figures;
+use crate::warning::Warnings;
 use crate::worker::quantiles;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -24,6 +28,8 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     pub model: String,
+    /// Is it accurate, and is it in time?
+    pub verdict: Verdict,
     pub generation_tool: String,
     pub states: usize,
     pub event_indicators: usize,
@@ -110,10 +116,8 @@ pub struct Summary {
     pub longest_step_share: Option<f64>,
     /// In which ranges the invented runs move inputs, and where these come from.
     pub ranges: Vec<String>,
-    pub warnings: Vec<String>,
-    /// So many of them, the first, tell what was measured on this machine.
-    #[serde(skip)]
-    pub time_warnings: usize,
+    #[serde(flatten)]
+    pub warnings: Warnings,
     /// What modelDescription.xml had wrong, each by itself.
     pub repairs: Vec<String>,
     #[serde(skip)]
@@ -231,14 +235,14 @@ impl Summary {
     /// The same without what was measured on this machine.
     pub fn unmeasured(&self) -> Summary {
         Summary {
+            verdict: Verdict { time: None, ..self.verdict.clone() },
             step_time_ns: None,
             evaluation_time_ns: None,
             evaluation_time_worst_ns: None,
             indicator_time_ns: None,
             longest_step_ns: None,
             longest_step_share: None,
-            warnings: self.warnings[self.time_warnings..].to_vec(),
-            time_warnings: 0,
+            warnings: self.warnings.unmeasured(),
             ..self.clone()
         }
     }

@@ -9,7 +9,7 @@
 //! | `decode`, `parse`, `tree`, `write` | bytes, text, tree, bytes |
 //! | `schema`, `conform`, `annotate`, `namespaces` | names, order and literals as the schema wants them |
 //! | `types`, `variables`, `structure` | what must agree between elements |
-//! | `model`, `read` | plain data, and how it is read off the tree |
+//! | `model`, `read`, `units` | plain data, and how it is read off the tree |
 //! | `convert`, `naming` | Model Exchange to Co-Simulation |
 //! | `literal`, `notes`, `error` | numbers, warnings, refusals |
 
@@ -29,6 +29,7 @@ mod schema;
 mod structure;
 mod tree;
 mod types;
+mod units;
 mod variables;
 mod write;
 
@@ -39,3 +40,4 @@ pub use model::{
     ModelExchange, ModelStructure, ScalarVariable, State, Unknown, Variability,
 };
 pub use read::read;
+pub use units::{BaseUnit, DisplayUnit, Unit};

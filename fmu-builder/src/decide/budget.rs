@@ -1,10 +1,9 @@
 //! What was asked for and no plan can do is refused before plans are made: every step evaluates the model once at least.
 
 use super::problem::Problem;
-use super::trial::round_up;
 use crate::error::Error;
 use crate::options::{Budget, Options};
-use crate::quantity::format_duration;
+use crate::quantity::{format_duration, round_up};
 
 /// Evaluations of the model in a communication step that the cheapest plans take, outputs included.
 const FEW: f64 = 2.0;

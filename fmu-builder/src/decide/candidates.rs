@@ -10,7 +10,8 @@ use crate::analysis::{Mask, greedy, sparsing, step_advice};
 use crate::error::Error;
 use crate::method::Step;
 use crate::options::Options;
-use crate::quantity::{amplification, format_duration};
+use crate::quantity::{amplification, eigenvalue, format_duration};
+use crate::warning::{Asked, Warning, Warnings};
 use fmu_runtime::plan::Method;
 
 /// A mask with its name.
@@ -20,7 +21,7 @@ pub struct Candidate {
     pub label: String,
     pub mask: Mask,
     /// What is to be said if it is chosen.
-    pub warning: Option<String>,
+    pub warning: Option<Warning>,
 }
 
 /// Explicit rows must stay stable even if the step were this much longer: the samples are not the whole truth.
@@ -47,7 +48,7 @@ pub struct Finder<'a> {
     known: Vec<Mask>,
     stable: usize,
     refused: Option<String>,
-    pub warnings: Vec<String>,
+    pub warnings: Warnings,
 }
 
 /// Step lengths at which a mask must hold. One with explicit rows or dropped entries also with a margin.
@@ -63,7 +64,7 @@ impl<'a> Finder<'a> {
     pub fn new(problem: &'a Problem<'a>, options: &'a Options) -> Result<Finder<'a>, Error> {
         let pins = pins(problem, options)?;
         let step = problem.step(options.method.unwrap_or(Method::Lie));
-        let (known, stable, refused, warnings) = (Vec::new(), 0, None, Vec::new());
+        let (known, stable, refused, warnings) = (Vec::new(), 0, None, Warnings::new());
         Ok(Finder { problem, options, step, pins, known, stable, refused, warnings })
     }
 
@@ -154,7 +155,7 @@ impl<'a> Finder<'a> {
                         self.refused.get_or_insert(message);
                         continue;
                     }
-                    Some(format!("kept because of --force: {message}"))
+                    Some(Warning::KeptUnstable { asked: Asked::Force, why: message })
                 }
             };
             candidates.push(Candidate { label, mask, warning });
@@ -165,30 +166,22 @@ impl<'a> Finder<'a> {
 }
 
 /// What the step cannot follow, whatever the mask. A method of higher order than one shows oscillations with fewer steps per period.
-pub fn advice(problem: &Problem, order: u32) -> Vec<String> {
+pub fn advice(problem: &Problem, order: u32) -> Vec<Warning> {
     let mut advice = Vec::new();
     let (h, spectra) = (problem.h, &problem.samples.spectra);
     let growing = spectra.iter().flatten().map(|lambda| lambda.re).fold(0.0, f64::max);
     if h * growing > GROWTH {
-        advice.push(format!(
-            "the model has a mode that grows with {growing:.4}/s, faster than a step of {} can follow (h lambda = \
-             {:.2}, and at 1 the step's equations are singular); a step of {} or less can",
-            format_duration(h),
-            h * growing,
-            format_duration(0.1 / growing)
-        ));
+        advice.push(Warning::GrowingMode { rate: growing, step: h });
     }
     let shows = if order > 1 { HIGHER_SHOWS } else { 1.0 };
     let found = step_advice::step_advice(spectra, h / shows).ok();
     let unresolved = found.iter().flat_map(|found| &found.unresolved);
     if let Some(fastest) = unresolved.max_by(|a, b| a.lambda.norm().total_cmp(&b.lambda.norm())) {
-        advice.push(format!(
-            "the model oscillates faster than the step can show: the mode with eigenvalue {} has {:.1} steps per \
-             period, and is damped by the method instead; a step of {} would show it",
-            complex(fastest.lambda.re, fastest.lambda.im),
-            std::f64::consts::TAU / (h * fastest.lambda.im.abs()),
-            format_duration(0.3 * shows / fastest.lambda.norm())
-        ));
+        advice.push(Warning::UnresolvedMode {
+            eigenvalue: [fastest.lambda.re, fastest.lambda.im],
+            steps_per_period: std::f64::consts::TAU / (h * fastest.lambda.im.abs()),
+            step: 0.3 * shows / fastest.lambda.norm(),
+        });
     }
     advice
 }
@@ -245,7 +238,7 @@ fn matches(pattern: &str, name: &str) -> bool {
 }
 
 /// Row masks between all and nothing.
-fn partitions(problem: &Problem, step: &Step, warnings: &mut Vec<String>) -> Vec<(String, Vec<bool>)> {
+fn partitions(problem: &Problem, step: &Step, warnings: &mut Warnings) -> Vec<(String, Vec<bool>)> {
     let n = problem.n;
     let mut found = Vec::new();
     if n == 0 || problem.samples.jacobians.is_empty() {
@@ -269,7 +262,9 @@ fn partitions(problem: &Problem, step: &Step, warnings: &mut Vec<String>) -> Vec
         ] {
             match partition {
                 Ok(partition) => found.push((label.to_string(), partition.fast)),
-                Err(error) => warnings.push(format!("{label}: {error}")),
+                Err(error) => {
+                    warnings.add(Warning::PartitionFailed { partition: label.into(), why: error.to_string() })
+                }
             }
         }
     } else if let Some(rows) = fastest_rows(problem, step) {
@@ -369,14 +364,10 @@ fn explain(problem: &Problem, step: &Step, mask: &Mask, failure: &Failure) -> St
     format!(
         "explicit rows are not stable with a step of {h}{length}: the mode with eigenvalue {} is multiplied by {:.6} in \
          each step (states: {}); make them implicit (--fast, --mode auto), take {shorter}, or insist with --force",
-        complex(continuous.re, continuous.im),
+        eigenvalue(continuous.re, continuous.im),
         mode.discrete.norm(),
         if names.is_empty() { "no single one".to_string() } else { names.join(", ") },
     )
-}
-
-fn complex(re: f64, im: f64) -> String {
-    if im == 0.0 { format!("{re:.4}") } else { format!("{re:.4} ± {:.4}i", im.abs()) }
 }
 
 /// Single entries dropped, where that leaves fewer.

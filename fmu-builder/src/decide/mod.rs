@@ -29,6 +29,8 @@ use crate::experiment::Experiment;
 use crate::interface::Interface;
 use crate::lab::Lab;
 use crate::options::{JacobianPolicy, Options, Partitioning};
+use crate::summary::Moved;
+use crate::warning::{ToleranceMissed, Warning, Warnings};
 use crate::worker::{Simulated, Studied};
 use fmu_runtime::plan::{Method, Plan};
 use serde::Serialize;
@@ -41,11 +43,11 @@ pub use candidates::Candidate;
 pub use certificate::{Certificate, Spectra, WorstMode};
 pub use draft::Cost;
 pub use error::{Ranges, range};
-pub use parting::parting;
+pub use parting::{Parting, parting};
 pub use problem::Problem;
 pub use substeps::decide_with_substeps;
 pub use switching::Switching;
-pub use trial::{MISSED, Trial};
+pub use trial::Trial;
 
 /// A run that plans are tried on.
 #[derive(Clone, Debug)]
@@ -164,13 +166,11 @@ pub struct Decision {
     pub explored_switching: Vec<Switching>,
     /// The largest of them.
     pub error: Option<f64>,
-    /// How far two accurate solutions of the given run lie apart, where that was looked at.
-    pub reference_error: Option<f64>,
     pub explored: Explored,
+    /// Whether a compared quantity moved at all.
+    pub has_moved: Moved,
     /// What the FMU says of its error on each run.
     pub told: Vec<Told>,
-    /// In which ranges inputs and parameters were moved for that.
-    pub ranges: Vec<String>,
     /// Of this plan: its method, mask and policy.
     pub verdict: Verdict,
     /// Jacobians along the runs by which stability was judged.
@@ -185,9 +185,10 @@ pub struct Decision {
     /// Everything that was tried, in order.
     pub trials: Vec<Trial>,
     pub times: Times,
-    /// What the time that was measured here gives reason for. Not for the FMU: the same input makes the same bytes.
-    pub time_warnings: Vec<String>,
-    pub warnings: Vec<String>,
+    /// The error is larger than the tolerance: to be said unless it is the accurate solution's.
+    pub missed: Option<ToleranceMissed>,
+    /// All others.
+    pub warnings: Warnings,
 }
 
 /// Seconds, as they were measured on this machine or asked for. They go into no FMU: the same input makes the same bytes.
@@ -245,7 +246,7 @@ pub fn decide(
             search(&mut finder, &mut judge, &problem, options, &methods)
         }
     }
-    judge.warnings.append(&mut finder.warnings);
+    judge.warnings.extend(std::mem::take(&mut finder.warnings));
     if finder.found_none() {
         return Err(Error::Request(finder.refusal()));
     }
@@ -277,7 +278,7 @@ fn search(finder: &mut Finder, judge: &mut Judge, problem: &Problem, options: &O
     if let Some(rho) = options.rho {
         let sparsed = finder.sparsed(rho);
         if sparsed.is_empty() {
-            judge.warnings.push(format!("with --rho {rho} no entry can be dropped"));
+            judge.warnings.add(Warning::NothingToDrop { rho });
         }
         judge.try_out(&sparsed, methods, false);
         if judge.satisfied() {

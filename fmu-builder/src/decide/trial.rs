@@ -3,8 +3,6 @@
 mod choose;
 mod twin;
 
-pub use choose::{MISSED, round_up};
-
 use super::candidates::{Candidate, lengths};
 use super::draft::{Cost, Draft, Shares};
 use super::error::largest;
@@ -15,6 +13,7 @@ use crate::analysis::verdict::{Age, Verdict, verdict};
 use crate::lab::Lab;
 use crate::options::{Budget, JacobianPolicy, Options, WatchMode};
 use crate::quantity::amplification;
+use crate::warning::{Asked, Warning, Warnings};
 use crate::worker::{Simulate, Simulated};
 use fmu_runtime::plan::{Method, Plan, Policy, Watch};
 use serde::Serialize;
@@ -154,7 +153,7 @@ pub struct Judge<'a> {
     pub in_need_of_time: bool,
     /// Plans that were not tried, since all trials together would take too long.
     left_out: usize,
-    pub warnings: Vec<String>,
+    pub warnings: Warnings,
 }
 
 impl<'a> Judge<'a> {
@@ -164,7 +163,7 @@ impl<'a> Judge<'a> {
         runs: &'a [ReferenceRun],
         lab: &'a Lab,
     ) -> Judge<'a> {
-        let (tried, fresh, warnings) = (Vec::new(), vec![None; runs.len()], Vec::new());
+        let (tried, fresh, warnings) = (Vec::new(), vec![None; runs.len()], Warnings::new());
         let counts = runs.iter().map(|run| run.counts).collect();
         let threshold = speaks_above(options.tolerance);
         let outside = threshold;
@@ -351,7 +350,7 @@ impl<'a> Judge<'a> {
                 self.tried.push(tried);
                 return;
             }
-            tried.candidate.warning.get_or_insert(format!("kept as asked for: {why}"));
+            tried.candidate.warning.get_or_insert(Warning::KeptUnstable { asked: Asked::Policy, why });
         }
         let mut ran = self.run(&tried);
         // Another method leaves a defect of another size: where one of a hundred steps of the given run lies outside the plan though the watch

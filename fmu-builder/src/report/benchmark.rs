@@ -4,6 +4,7 @@ use super::text::grouped;
 use super::{escape, opening, plot};
 use crate::bench::Benchmark;
 use crate::quantity::format_duration;
+use crate::warning::Warning;
 use std::fmt::Write;
 
 /// One self-contained page.
@@ -50,7 +51,11 @@ pub fn benchmark(found: &Benchmark) -> String {
             row("Not counted", String::new(), audit.found.uncounted.join("; "));
         }
     }
-    row("Scheduler", found.scheduler.into(), found.warnings.join("; "));
+    row(
+        "Scheduler",
+        found.scheduler.into(),
+        found.warnings.iter().map(Warning::to_string).collect::<Vec<_>>().join("; "),
+    );
     let weighed: Vec<(f64, f64)> = found.sorted.iter().map(|&time| (time, 1.0)).collect();
     let _ = write!(
         out,

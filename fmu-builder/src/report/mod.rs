@@ -127,7 +127,7 @@ fn headline(out: &mut String, summary: &Summary) {
             capital(&count(summary.warnings.len(), "warning"))
         );
         for warning in summary.warnings.iter().take(WARNINGS) {
-            let _ = writeln!(out, "<li>{}</li>", escape(warning));
+            let _ = writeln!(out, "<li>{}</li>", escape(&warning.to_string()));
         }
         if summary.warnings.len() > WARNINGS {
             let _ = writeln!(

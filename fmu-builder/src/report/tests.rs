@@ -6,7 +6,11 @@ use crate::decide::{
     Candidate, Certificate, Cost, Explored, ExploredRun, Switching, Times, WorstMode, WorstStep,
 };
 use crate::structure::{Pattern, plan_parts};
-use crate::summary::{DiscreteError, NamedError, StepTime, WatchSummary};
+use crate::summary::{
+    Accuracy, DiscreteError, Mark, Moved, NamedError, NamedFigure, StepTime, Timeliness,
+    Verdict as Judgement, WatchSummary,
+};
+use crate::warning::{Warning, Warnings};
 use crate::worker::Simulated;
 use fmu_runtime::plan::{self, Events, Method, Model, Plan, States, Step, Variables};
 
@@ -84,11 +88,10 @@ fn decision() -> Decision {
         switching: vec![Switching { share: 0.25, delay: 2 }],
         explored_switching: Vec::new(),
         peaks: vec![],
-        reference_error: None,
         error: Some(0.002),
+        has_moved: Moved { given: true, invented: true },
         explored: Explored::default(),
         told: vec![],
-        ranges: Vec::new(),
         verdict: Verdict { amplification: Some(0.5), failure: None },
         samples: 3,
         cost: Cost::default(),
@@ -102,9 +105,25 @@ fn decision() -> Decision {
             trial("third", None, None, false),
         ],
         times: Times::default(),
-        time_warnings: vec![],
-        warnings: vec![],
+        missed: None,
+        warnings: Warnings::new(),
     }
+}
+
+fn judgement() -> Judgement {
+    let figure = |value| Some(NamedFigure { value, name: Some(NASTY.into()) });
+    let accuracy = Accuracy {
+        mark: Mark::Kept,
+        tolerance: 0.01,
+        peak_tolerance: None,
+        given: figure(0.001),
+        peak: figure(0.002),
+        peak_time: Some(0.5),
+        invented: figure(0.004),
+        invented_runs: 2,
+        moved: Moved { given: true, invented: true },
+    };
+    Judgement { accuracy: accuracy.judged(), time: Some(Timeliness::new(1e-3, None, 5e-5, Some(3e-6))) }
 }
 
 fn summary() -> Summary {
@@ -116,6 +135,7 @@ fn summary() -> Summary {
         description: NASTY.into(),
     };
     Summary {
+        verdict: judgement(),
         model: NASTY.into(),
         generation_tool: NASTY.into(),
         states: 3,
@@ -214,9 +234,8 @@ fn summary() -> Summary {
         indicator_time_ns: Some(20.0),
         longest_step_ns: Some(900.0),
         longest_step_share: Some(0.0009),
-        time_warnings: 0,
         ranges: vec![],
-        warnings: vec![NASTY.into()],
+        warnings: [Warning::Halted(NASTY.into())].into_iter().collect(),
         repairs: vec![NASTY.into(); 2],
         written: NASTY.into(),
         figures: Figures {

@@ -1,31 +1,30 @@
 //! The summary, from what was studied and decided.
 
-use super::remarks::shortened;
 use super::{
-    DiscreteError, EstimateSummary, NamedError, StepTime, Summary, WatchSummary, findings, repairs_line,
+    Accuracy, DiscreteError, EstimateSummary, Mark, NamedError, NamedFigure, StepTime, Summary, Timeliness,
+    Verdict, WatchSummary, findings, repairs,
 };
-use crate::build::TimeGrid;
+use crate::build::{Attempt, TimeGrid};
 use crate::decide::{Decision, Ranges, Switching, Told, telling};
 use crate::diagnostics;
 use crate::interface::discrete_outputs;
 use crate::libraries::Packed;
-use crate::quantity::{format_duration, percent_to};
+use crate::options::Options;
 use crate::report::Figures;
 use crate::source::Source;
-use crate::worker::Studied;
+use crate::warning::{LateSwitching, Warning};
 use fmu_runtime::plan::{ErrorSource, JacobianSource, Policy};
 use fmu_runtime::platform;
-use std::path::Path;
 
 impl Summary {
     pub fn new(
         source: &Source,
-        studied: &Studied,
-        decision: &Decision,
+        attempt: &Attempt,
         grid: &TimeGrid,
         packed: Packed,
-        output: &Path,
+        options: &Options,
     ) -> Summary {
+        let Attempt { studied, decision, .. } = attempt;
         let plan = &decision.plan;
         let names = &plan.states.names;
         let n = names.len();
@@ -38,47 +37,44 @@ impl Summary {
         };
         let mut implicit: Vec<u32> = elimination.order[explicit..].to_vec();
         implicit.sort_unstable();
-        // In order of weight: what the plan misses, what the study could not see, what is wrong with the FMU, what was repaired.
-        // What was measured comes first: a step that takes too long is worse than all others.
-        let mut warnings = decision.time_warnings.clone();
-        warnings.extend_from_slice(&decision.warnings);
+        let mut warnings = attempt.warnings.clone();
         let standing = Ranges::of(&studied.trajectory, &studied.terms).standing();
-        let still: Vec<&str> = watched
-            .iter()
-            .zip(&standing)
-            .filter(|(_, still)| **still)
-            .map(|(name, _)| name.as_str())
-            .collect();
+        let still = watched.iter().zip(&standing).filter(|(_, still)| **still);
+        let still: Vec<String> = still.map(|(name, _)| name.clone()).collect();
         if !still.is_empty() {
-            warnings.push(format!(
-                "what stands still in the given run certifies nothing: {}",
-                shortened(&still.iter().map(|name| name.to_string()).collect::<Vec<_>>(), ", ")
-            ));
+            warnings.add(Warning::StandingStill(still));
         }
         let discrete_errors = discrete_errors(source, decision, grid.step);
-        warnings.extend(switching_warning(&discrete_errors, decision.tolerance));
+        warnings.extend(late_switching(&discrete_errors, decision.tolerance).map(Warning::LateSwitching));
         warnings.extend(findings(studied, names));
-        for (ours, called) in diagnostics::renamed(&source.description) {
-            warnings.push(format!(
-                "the model has a variable {ours} of its own: fmu-build's is called {called} in the new FMU"
-            ));
-        }
+        let renamed = diagnostics::renamed(&source.description).into_iter();
+        warnings.extend(renamed.map(|(ours, called)| Warning::Renamed { ours, called }));
         if grid.truncated {
-            warnings.push(format!(
-                "the plan was verified over the first {} steps of the run only; shorten the run with --stop to choose what \
-                 counts",
-                grid.steps
-            ));
+            warnings.add(Warning::Truncated { steps: grid.steps });
         }
         if decision.simulated.carried_events > 0 {
-            warnings.push(format!(
-                "{} steps had more events than one step handles ({}); the rest waited for the next step",
-                decision.simulated.carried_events, plan.events.max_per_step
-            ));
+            let (steps, most) = (decision.simulated.carried_events, plan.events.max_per_step);
+            warnings.add(Warning::CarriedEvents { steps, most });
         }
-        let repairs = source.description.warnings.clone();
-        warnings.extend(repairs_line(&repairs));
+        let repaired = source.description.warnings.clone();
+        warnings.extend(repairs(&repaired));
+        let errors: Vec<NamedError> = watched
+            .into_iter()
+            .zip(&decision.errors)
+            .zip(&decision.errors_but_for_lateness)
+            .zip(&standing)
+            .zip(&decision.peaks)
+            .map(|((((name, &error), &rest), &still), peak)| NamedError {
+                name,
+                error,
+                still,
+                late: rest < 0.5 * error,
+                peak: peak.deviation,
+                peak_time: peak.time,
+            })
+            .collect();
         Summary {
+            verdict: verdict(decision, &errors, grid.step, options),
             model: source.description.model_name.clone(),
             generation_tool: source.description.generation_tool.clone().unwrap_or_default(),
             states: n,
@@ -137,23 +133,9 @@ impl Summary {
             error: decision.error,
             explored: decision.explored.clone(),
             tolerance: decision.tolerance,
-            errors: watched
-                .into_iter()
-                .zip(&decision.errors)
-                .zip(&decision.errors_but_for_lateness)
-                .zip(&standing)
-                .zip(&decision.peaks)
-                .map(|((((name, &error), &rest), &still), peak)| NamedError {
-                    name,
-                    error,
-                    still,
-                    late: rest < 0.5 * error,
-                    peak: peak.deviation,
-                    peak_time: peak.time,
-                })
-                .collect(),
+            errors,
             discrete_errors,
-            reference_error: decision.reference_error,
+            reference_error: attempt.reference_error,
             verified_from: studied.times.first().copied().unwrap_or_default(),
             verified_to: studied.times.last().copied().unwrap_or_default(),
             verified_on: platform::HOST.name,
@@ -169,14 +151,34 @@ impl Summary {
             indicator_time_ns: decision.times.indicators.map(|time| time * 1e9),
             longest_step_ns: Some(decision.times.longest_step * 1e9),
             longest_step_share: Some(decision.times.load),
-            time_warnings: decision.time_warnings.len(),
-            ranges: decision.ranges.clone(),
+            ranges: attempt.ranges.clone(),
             warnings,
-            repairs,
-            written: output.into(),
+            repairs: repaired,
+            written: options.output.clone(),
             figures: Figures::new(source, studied, decision),
         }
     }
+}
+
+fn verdict(decision: &Decision, errors: &[NamedError], step: f64, options: &Options) -> Verdict {
+    let figure = |value: f64, name: Option<&str>| NamedFigure { value, name: name.map(String::from) };
+    let worst = errors.iter().max_by(|a, b| a.error.total_cmp(&b.error)).map(|worst| worst.name.as_str());
+    let peak = errors.iter().max_by(|a, b| a.peak.total_cmp(&b.peak));
+    let invented = decision.explored.worst().and_then(|run| run.worst.as_deref());
+    let accuracy = Accuracy {
+        mark: Mark::Unverified,
+        tolerance: decision.tolerance,
+        peak_tolerance: options.peak_tolerance,
+        given: decision.error.map(|error| figure(error, worst)),
+        peak: peak.map(|peak| figure(peak.peak, Some(&peak.name))),
+        peak_time: peak.map(|peak| peak.peak_time),
+        invented: decision.explored.error.map(|error| figure(error, invented)),
+        invented_runs: decision.explored.scenarios,
+        moved: decision.has_moved,
+    };
+    let measured = decision.simulated.quantiles.map(|[_, _, longest]| longest);
+    let time = Timeliness::new(step, options.budget, decision.times.longest_step, measured);
+    Verdict { accuracy: accuracy.judged(), time: Some(time) }
 }
 
 fn discrete_errors(source: &Source, decision: &Decision, step: f64) -> Vec<DiscreteError> {
@@ -198,25 +200,19 @@ fn discrete_errors(source: &Source, decision: &Decision, step: f64) -> Vec<Discr
 }
 
 /// The output that is wrong for too long, at a stretch or altogether.
-fn switching_warning(outputs: &[DiscreteError], tolerance: f64) -> Option<String> {
+fn late_switching(outputs: &[DiscreteError], tolerance: f64) -> Option<LateSwitching> {
     let wrong = outputs.iter().filter(|output| output.is_late() || output.worst_share() > tolerance);
     let worst = wrong.max_by(|a, b| {
         let key = |output: &DiscreteError| (output.worst_delay_steps(), output.worst_share());
         key(a).0.cmp(&key(b).0).then(key(a).1.total_cmp(&key(b).1))
     })?;
-    let delay = worst.delay.max(worst.explored_delay);
-    let runs = match worst.delay_steps >= worst.explored_delay_steps {
-        true => "",
-        false => " on invented runs",
-    };
-    Some(format!(
-        "the output {} switches up to {} ({} communication steps) early or late{runs}, and has another value than the accurate solution for {} of the time: \
-         inputs are held during a step, and a small error of a slow quantity shifts its events. A shorter --step helps",
-        worst.name,
-        format_duration(delay),
-        worst.worst_delay_steps(),
-        percent_to(worst.worst_share(), 2)
-    ))
+    Some(LateSwitching {
+        output: worst.name.clone(),
+        delay: worst.delay.max(worst.explored_delay),
+        delay_steps: worst.worst_delay_steps(),
+        on_invented_runs: worst.delay_steps < worst.explored_delay_steps,
+        share: worst.worst_share(),
+    })
 }
 
 fn estimate(decision: &Decision) -> Option<EstimateSummary> {

@@ -1,8 +1,7 @@
 //! The summary as a few lines for people; the report uses some of the sentences too.
 
-use super::remarks::shortened;
 use super::words::evaluations;
-use super::{DiscreteError, Summary, count, trim, warning_lines};
+use super::{DiscreteError, Summary, count, first_of, trim};
 use crate::decide::WorstStep;
 use crate::quantity::{format_duration, percent, percent_to};
 use fmu_runtime::plan::Method;
@@ -10,14 +9,17 @@ use fmu_runtime::plan::Method;
 impl Summary {
     /// A few lines for people.
     pub fn text(&self) -> String {
-        let mut lines = vec![format!(
-            "{}: {}, {}, {}, {}",
-            self.model,
-            count(self.states, "continuous state"),
-            count(self.event_indicators, "event indicator"),
-            count(self.inputs, "input"),
-            count(self.outputs, "output"),
-        )];
+        let mut lines = vec![
+            self.verdict.text(),
+            format!(
+                "{}: {}, {}, {}, {}",
+                self.model,
+                count(self.states, "continuous state"),
+                count(self.event_indicators, "event indicator"),
+                count(self.inputs, "input"),
+                count(self.outputs, "output"),
+            ),
+        ];
         let mut line = |name: &str, text: String| lines.push(format!("  {name:<10} {text}"));
         let inside = match self.substeps {
             1 => String::new(),
@@ -121,7 +123,7 @@ impl Summary {
             line("switches", text);
         }
         if !self.ranges.is_empty() && self.explored.scenarios > 0 {
-            line("ranges", shortened(&self.ranges, "; "));
+            line("ranges", first_of(&self.ranges, 3, "; "));
         }
         if let Some(watch) = &self.watch {
             let spoke = match (watch.acts, watch.renewals, watch.outside) {
@@ -177,7 +179,7 @@ impl Summary {
             );
         }
         line("platforms", self.platforms_text());
-        lines.extend(warning_lines(&self.warnings));
+        lines.extend(self.warnings.lines());
         lines.push(format!("wrote {}", self.written.display()));
         lines.join("\n")
     }

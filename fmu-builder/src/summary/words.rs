@@ -19,3 +19,12 @@ pub fn trim(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
+
+/// The first few, and how many more there are.
+pub fn first_of(what: &[String], shown: usize, separator: &str) -> String {
+    let more = match what.len().saturating_sub(shown) {
+        0 => String::new(),
+        more => format!("{separator}and {more} more"),
+    };
+    format!("{}{more}", what[..what.len().min(shown)].join(separator))
+}

@@ -7,6 +7,7 @@ mod load;
 mod merge;
 mod probe;
 mod reference;
+mod remarks;
 mod resolution;
 mod scales;
 mod session;

@@ -5,6 +5,7 @@
 use super::checks;
 use super::probe::{Point, Prober};
 use super::reference::{Halt, Linearisation, ReferenceSolution};
+use super::remarks::Remarks;
 use super::scales::scales;
 use super::session::{Session, expect, said};
 use super::terms::Terms;
@@ -15,6 +16,7 @@ use crate::experiment::{Experiment, Value};
 use crate::interface::Interface;
 use crate::lab::Reporter;
 use crate::lab::protocol::Refusal;
+use crate::warning::StudyRemark;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
@@ -88,7 +90,8 @@ pub struct Studied {
     pub halted: Option<String>,
     /// The values of `missing_starts`; `None` where the FMU gives none.
     pub starts: Vec<Option<Value>>,
-    pub notes: Vec<String>,
+    /// What the run gave to say, each kind once.
+    pub remarks: Vec<StudyRemark>,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -172,7 +175,7 @@ impl Study {
             (SAMPLE_EVALUATIONS / prober.cost().max(1)).min(SAMPLE_ENTRIES / pattern.len().max(1));
         let wanted = self.samples.min(affordable.max(2)).max(2);
         let (mut halted, mut is_dead) = (None, false);
-        let (mut notes, mut time_invariant) = (Vec::new(), !self.time_declared);
+        let (mut remarks, mut time_invariant) = (Remarks::default(), !self.time_declared);
         let (mut events_seen, mut before) = (0, session.x.clone());
         let mut terms = Terms::new(outputs, session.x.len());
         let (places, seconds) = TIMED[usize::from(!self.thorough)];
@@ -263,30 +266,19 @@ impl Study {
                 taken.iter_mut().for_each(|point| point.regime = run.regime);
                 let on_run = taken.iter().find(|point| point.on_run);
                 if on_run.is_none() {
-                    notes.push(format!(
-                        "the derivatives cannot be evaluated beside the states at t = {}: there is no Jacobian there",
-                        session.time
-                    ));
+                    remarks.add(StudyRemark::NoJacobian { time: session.time });
                 }
                 if let Some(point) = on_run
                     && !self.goes_on(&mut session, point)?
                 {
-                    notes.push(format!(
-                        "the model does not come back to its derivatives after it was probed at t = {}: it keeps traces of \
-                         earlier evaluations",
-                        session.time
-                    ));
+                    remarks.add(StudyRemark::KeepsTraces { time: session.time });
                 }
                 points.append(&mut taken);
             }
         }
         if run.unresolved > 0 {
-            notes.push(format!(
-                "{} steps of the accurate run missed their tolerance: the model is not smooth there",
-                run.unresolved
-            ));
+            remarks.add(StudyRemark::NotSmooth { steps: run.unresolved });
         }
-        notes.dedup_by(|a, b| a.len() == b.len()); // once is enough
         let coarse = run.resolution.coarse(&terms.sizes);
         // What follows may disturb the model: its run is over. An instance that has failed is not asked any more.
         let mut live = match is_dead {
@@ -336,10 +328,9 @@ impl Study {
             let ranges = Ranges::of(&trajectory, &terms.sizes);
             match self.retrace(&linearisation, &ranges, reached, deadline, reporter).unwrap_or_default() {
                 Some(finer) => (trajectory, discrete) = finer,
-                None => notes.push(format!(
-                    "the accurate run knows {} to few digits only: it is a small difference of large states",
-                    model.output_names.get(output).unwrap_or(&model.name)
-                )),
+                None => remarks.add(StudyRemark::FewDigits {
+                    output: model.output_names.get(output).unwrap_or(&model.name).clone(),
+                }),
             }
         }
         let pattern = prober.pattern(&points);
@@ -374,7 +365,7 @@ impl Study {
             outputs_need_evaluation: waits,
             halted,
             starts,
-            notes,
+            remarks: remarks.0,
         })
     }
 

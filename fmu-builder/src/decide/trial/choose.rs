@@ -7,7 +7,9 @@ use crate::decide::error::largest;
 use crate::decide::{Certificate, Cost, Decision, Explored, Problem, Times};
 use crate::error::Error;
 use crate::options::{Budget, Options, Partitioning, WatchMode};
-use crate::quantity::{format_duration, percent, percent_to};
+use crate::quantity::format_duration;
+use crate::summary::Moved;
+use crate::warning::{ToleranceMissed, Warning};
 use fmu_runtime::plan::Plan;
 
 /// Costs this near to each other are equal.
@@ -94,9 +96,7 @@ impl Judge<'_> {
                 self.finish(&problem, tried, trials)
             }
             Err(why) => {
-                self.warnings.extend(why.map(|why| {
-                    format!("there is no twin to tell the error at run time: {why}. fmuBuild.error is calibrated on the verified runs instead, and rougher")
-                }));
+                self.warnings.extend(why.map(|why| Warning::NoTwin { why }));
                 let chosen = self.carried(&chosen).unwrap_or(chosen);
                 let problem = self.problem;
                 self.finish(problem, chosen, trials)
@@ -109,74 +109,66 @@ impl Judge<'_> {
         let Tried { candidate, plan, cost, worst_step, verdict, outcome, .. } = one;
         let Some(outcome) = outcome else { return Err(self.nothing()) };
         let order = plan.step.method.tableau().order;
-        self.warnings.splice(0..0, advice(problem, order));
-        if let Some(error) = outcome.error.filter(|&error| error > self.options.tolerance) {
+        self.warnings.extend(advice(problem, order));
+        let tolerance = self.options.tolerance;
+        let missed = outcome.error.filter(|&error| error > tolerance).map(|error| {
             let late = largest(&outcome.errors_but_for_lateness).is_some_and(|rest| rest < 0.5 * error);
-            let message = missed(problem, self.options, &plan, error, late);
-            if self.options.strict {
-                return Err(Error::Request(message));
-            }
-            self.warnings.insert(0, message);
+            missed(problem, self.options, &plan, error, late)
+        });
+        if let (true, Some(missed)) = (self.options.strict, missed) {
+            return Err(Error::Strict(Warning::ToleranceMissed(missed)));
         }
         if let Some(most) = self.options.peak_tolerance.filter(|&most| outcome.peak() > most) {
-            let message = format!(
-                "the largest deviation at a point is {:.2} % of the range, more than the {:.2} % of --peak-tolerance; a shorter --step \
-                 or more --substeps help",
-                100.0 * outcome.peak(),
-                100.0 * most
-            );
+            let beyond = Warning::PeakTolerance { peak: outcome.peak(), tolerance: most };
             if self.options.strict {
-                return Err(Error::Request(message));
+                return Err(Error::Strict(beyond));
             }
-            self.warnings.insert(0, message);
+            self.warnings.add(beyond);
         }
-        if let Some(error) = outcome.explored.filter(|&error| error > self.options.tolerance) {
-            self.warnings.push(format!(
-                "on invented runs the error is up to {}, more than the tolerance, with this and every other plan that was tried; if your bench \
-                 does such things, a shorter --step helps. What they do: see the report, --explore and --range",
-                percent_to(error, 2)
-            ));
+        if let Some(error) = outcome.explored.filter(|&error| error > tolerance) {
+            self.warnings.add(Warning::ExploredError { error });
         }
         if let Some(first) = outcome.stopped.first() {
-            self.warnings.push(format!(
-                "the FMU stops with an error on {} of {} invented runs, with this and every other plan that was tried: {first}",
-                outcome.stopped.len(),
-                outcome.runs.len()
-            ));
+            self.warnings.add(Warning::StopsOnInventedRuns {
+                stopped: outcome.stopped.len(),
+                runs: outcome.runs.len(),
+                first: first.clone(),
+            });
         }
-        let senseless: Vec<&str> =
-            outcome.runs.iter().filter(|run| !run.counts).map(|run| run.name.as_str()).collect();
-        if !senseless.is_empty() {
-            self.warnings.push(format!(
-                "{} of {} invented runs chose nothing, since every plan fails there or is off by more than 100 %: {}. They drive the model beyond what it \
-                 is made for, or it is chaotic there; --range says where inputs lie",
-                senseless.len(),
-                outcome.runs.len(),
-                senseless.join("; ")
-            ));
+        let senseless = outcome.runs.iter().filter(|run| !run.counts);
+        let names: Vec<String> = senseless.map(|run| run.name.clone()).collect();
+        if !names.is_empty() {
+            self.warnings.add(Warning::SenselessRuns { names, runs: outcome.runs.len() });
         }
         let step = problem.discretisation;
         let whole = f64::from(step.substeps) * step.h;
         let load = load(problem, &cost);
-        let time_warnings = self.time_warnings(load * whole, load);
-        if let (true, true, Some(message)) = (self.options.strict, load > 1.0, time_warnings.first()) {
-            return Err(Error::Request(message.clone()));
+        let too_long = self.too_long(load * whole, load);
+        if let (true, true, Some(too_long)) = (self.options.strict, load > 1.0, &too_long) {
+            return Err(Error::Strict(too_long.clone()));
+        }
+        self.warnings.extend(too_long);
+        let prices = &self.problem.studied.prices;
+        if prices.vary() && self.options.evaluation_time.is_none() {
+            self.warnings.add(Warning::EvaluationTimesVary {
+                least: prices.least_evaluation(),
+                most: prices.worst_evaluation(),
+            });
         }
         if self.left_out > 0 {
-            self.warnings.push(format!(
-                "{} plans were not tried: with those that were, the trials take {PATIENCE} s or more",
-                self.left_out
-            ));
+            self.warnings.add(Warning::PlansLeftOut { plans: self.left_out, patience: PATIENCE });
         }
         if plan.watch.is_none() && self.options.watch != WatchMode::Off && self.problem.n > 0 {
-            self.warnings.push(
-                "the budget leaves no room for the watch: nothing tells at run time whether the plan holds"
-                    .into(),
-            );
+            self.warnings.add(Warning::NoWatch);
         }
         self.warnings.extend(candidate.warning.clone());
-        self.warnings.extend(doubts(&outcome.told, self.options.tolerance));
+        self.warnings.extend(doubts(&outcome.told, tolerance));
         let (certificate, spectra) = Certificate::new(problem, &candidate, &plan, &verdict);
+        let moves = |given: bool| {
+            let runs = self.runs.iter().filter(|run| run.given == given);
+            runs.flat_map(|run| run.ranges().standing()).any(|still| !still)
+        };
+        let has_moved = Moved { given: moves(true), invented: moves(false) };
         let explored = self.runs.iter().zip(&self.fresh).zip(&self.counts).filter(|((run, _), _)| !run.given);
         let counted = explored.clone().filter_map(|((_, fresh), counts)| fresh.filter(|_| *counts));
         let fresh_error = counted.max_by(f64::total_cmp);
@@ -193,10 +185,9 @@ impl Judge<'_> {
             switching: outcome.switching,
             explored_switching: outcome.explored_switching,
             peaks: outcome.peaks,
-            reference_error: None,
             explored,
+            has_moved,
             told: outcome.told,
-            ranges: Vec::new(),
             verdict,
             samples: problem.samples.len(),
             cost,
@@ -218,7 +209,7 @@ impl Judge<'_> {
                 longest_step: load * whole,
                 load,
             },
-            time_warnings,
+            missed,
             warnings: self.warnings,
         })
     }
@@ -242,32 +233,18 @@ impl Judge<'_> {
         Some(if clear { other } else { cheapest })
     }
 
-    /// What is to be said of the time that the longest step takes, the worst first.
-    fn time_warnings(&self, seconds: f64, load: f64) -> Vec<String> {
-        let mut warnings = Vec::new();
+    /// The longest communication step takes so many seconds: more than it lasts, or more than the default budget.
+    fn too_long(&self, seconds: f64, load: f64) -> Option<Warning> {
         let step = self.problem.discretisation;
-        let whole = format_duration(f64::from(step.substeps) * step.h);
-        let (seconds, share) = (format_duration(seconds), percent_to(load, 0));
-        if load > 1.0 {
-            warnings.push(format!(
-                "longest step {seconds}, {share} of the step: not a real-time FMU at {whole}. No plan that was tried holds and takes \
-                 less; a --step of {} would do, or a faster target (--evaluation-time)",
-                format_duration(round_up(load * f64::from(step.substeps) * step.h))
-            ));
-        } else if load > SHARE && self.options.budget.is_none() {
-            warnings.push(format!(
-                "the longest step takes about {seconds}, {share} of the communication step; no plan that holds takes clearly less"
-            ));
+        match load {
+            _ if load > 1.0 => {
+                Some(Warning::NotRealTime { seconds, step: f64::from(step.substeps) * step.h })
+            }
+            _ if load > SHARE && self.options.budget.is_none() => {
+                Some(Warning::LongStep { seconds, share: load })
+            }
+            _ => None,
         }
-        let prices = &self.problem.studied.prices;
-        if prices.vary() && self.options.evaluation_time.is_none() {
-            warnings.push(format!(
-                "an evaluation of the model takes {} at one place of the runs and {} at another, as where a model iterates inside; the longest counts",
-                format_duration(prices.least_evaluation()),
-                format_duration(prices.worst_evaluation())
-            ));
-        }
-        warnings
     }
 
     /// Plans that cost and accuracy decide between: those that keep the tolerance with margin on every run, or else the most accurate ones that hold. Where there are plans with all
@@ -334,34 +311,16 @@ impl Judge<'_> {
     }
 }
 
-/// How the message that the tolerance is missed begins.
-pub const MISSED: &str = "the error against the accurate solution is";
-
 /// A step that would have to be so many times shorter is no advice.
 const NO_ADVICE: f64 = 1e4;
 
 /// What would help: the error shrinks with h to the power of the method's order; that of jumps which come late by a part of a step, with the
 /// square root of h.
-fn missed(problem: &Problem, options: &Options, plan: &Plan, error: f64, late: bool) -> String {
+fn missed(problem: &Problem, options: &Options, plan: &Plan, error: f64, late: bool) -> ToleranceMissed {
     let order = if late { 0.5 } else { f64::from(plan.step.method.tableau().order) };
     let shorter = problem.h * (options.tolerance / error).powf(1.0 / order) * 0.9;
-    let why = if late { ", most of it jumps that come a step early or late" } else { "" };
-    let advice = if shorter * NO_ADVICE < problem.h {
-        "no step that could be taken reaches it. Ask for a larger --tolerance".to_string()
-    } else {
-        format!("a step of about {} would do (--step or --substeps)", format_duration(round_down(shorter)))
-    };
-    format!(
-        "{MISSED} {}, more than the tolerance of {}{why}; {advice}",
-        percent(error),
-        percent(options.tolerance),
-    )
-}
-
-/// To two leading digits, upwards.
-pub fn round_up(value: f64) -> f64 {
-    let power = 10f64.powf(value.log10().floor() - 1.0);
-    (value / power).ceil() * power
+    let step = (shorter * NO_ADVICE >= problem.h).then(|| round_down(shorter));
+    ToleranceMissed { error, tolerance: options.tolerance, late, step }
 }
 
 /// To one leading digit: advice is no measurement.

@@ -11,6 +11,7 @@ use crate::decide::draft::{Draft, Shares};
 use crate::decide::{Problem, Told, telling};
 use crate::experiment::Value;
 use crate::options::{Budget, TwinMode};
+use crate::warning::Warning;
 use crate::worker::Simulate;
 use fmu_runtime::plan::{Accuracy, ErrorSource, Plan};
 
@@ -249,14 +250,9 @@ fn calibrate_carried(accuracy: &mut Accuracy, outcome: &mut Outcome) {
 }
 
 /// A warning where the estimate is far from the error, on a run where there is something to tell.
-pub(super) fn doubts(told: &[Told], tolerance: f64) -> Option<String> {
+pub(super) fn doubts(told: &[Told], tolerance: f64) -> Option<Warning> {
     let off = |one: &&Told| one.ratio().is_some_and(|ratio| !(TRUSTED[0]..=TRUSTED[1]).contains(&ratio));
     let distance = |one: &&Told| one.ratio().map_or(0.0, |ratio| ratio.ln().abs());
     let worst = telling(told, tolerance).filter(off).max_by(|a, b| distance(a).total_cmp(&distance(b)))?;
-    Some(format!(
-        "fmuBuild.error says {:.3} % where the error is {:.3} % ({}): do not rely on it there",
-        100.0 * worst.estimate,
-        100.0 * worst.error,
-        worst.run
-    ))
+    Some(Warning::EstimateOff { estimate: worst.estimate, error: worst.error, run: worst.run.clone() })
 }
