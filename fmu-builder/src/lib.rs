@@ -8,6 +8,7 @@
 //! | `ability` | what it promises and does not do well: it is built without |
 //! | `experiment/`, `inputs`, `reading` | the runs that are studied, given and invented |
 //! | `study` | the invented ones, run accurately side by side |
+//! | `effort` | how long the build takes, told once an evaluation has been timed |
 //! | `lab/`, `worker/` | foreign code runs in a child process: study, trial runs, benchmark |
 //! | `structure/` | what the dependency graph decides: blocks, tears, colours |
 //! | `analysis/` | what the Jacobian decides: spectra, partitions, sparsing |
@@ -32,6 +33,7 @@ pub mod cleanup;
 pub mod cli;
 pub mod decide;
 pub mod diagnostics;
+pub mod effort;
 pub mod error;
 pub mod example;
 pub mod experiment;

@@ -8,8 +8,8 @@ use clap::{Args, Parser, Subcommand};
 use crate::Libraries;
 use crate::error::Error;
 use crate::options::{
-    BenchOptions, InspectOptions, JacobianPolicy, Limits, METHODS, Options, Partitioning, Run, TIME_LIMIT,
-    TOLERANCE, TOTAL_LIMIT, TwinMode, WatchMode,
+    BenchOptions, InspectOptions, JacobianPolicy, Limits, METHODS, Options, Partitioning, Preference, Run,
+    TIME_LIMIT, TOLERANCE, TOTAL_LIMIT, TwinMode, WatchMode,
 };
 use crate::quantity::{self, split_names};
 use fmu_runtime::plan::Method;
@@ -79,7 +79,9 @@ pub struct BuildArgs {
     /// When a step shows that the plan does not hold: act (mend and report), report, off
     #[arg(long, value_name = "WHAT", value_parser = one_of(&WatchMode::NAMES), hide_possible_values = true, help_heading = "The method")]
     pub watch: Option<WatchMode>,
-
+    /// Of plans within the tolerance: speed (the cheapest), balanced (the cheapest with margin), accuracy
+    #[arg(long, value_name = "WHAT", value_parser = one_of(&Preference::NAMES), hide_possible_values = true, help_heading = "The method")]
+    pub prefer: Option<Preference>,
     /// A second integration that tells the error at run time: auto (where the budget has room), on, off
     #[arg(long, value_name = "WHETHER", value_parser = one_of(&TwinMode::NAMES), hide_possible_values = true, help_heading = "The method")]
     pub twin: Option<TwinMode>,
@@ -130,6 +132,7 @@ impl BuildArgs {
             rho: value(&self.rho, |text| quantity::parse_fraction(text, "a share"))?,
             watch: self.watch.unwrap_or_default(),
             twin: self.twin.unwrap_or_default(),
+            prefer: self.prefer.unwrap_or_default(),
             run: self.run.run()?,
             limits: self.run.limits()?,
             report: self.report.clone(),

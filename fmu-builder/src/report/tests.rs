@@ -3,7 +3,7 @@ use super::text::significant;
 use super::*;
 use crate::analysis::verdict::Verdict;
 use crate::decide::{
-    Candidate, Certificate, Cost, Explored, ExploredRun, Switching, Times, WorstMode, WorstStep,
+    Candidate, Certificate, Cost, Stability, Explored, ExploredRun, Switching, Times, WorstMode, WorstStep,
 };
 use crate::structure::{Pattern, plan_parts};
 use crate::summary::{
@@ -76,7 +76,9 @@ fn decision() -> Decision {
         operations_per_step: 12_345,
         evaluations_worst_step: 6.0,
         error,
+        longest_step_share: 0.01,
         failed: failed.map(String::from),
+        lost: failed.map(String::from),
         chosen,
     };
     Decision {
@@ -92,7 +94,7 @@ fn decision() -> Decision {
         has_moved: Moved { given: true, invented: true },
         explored: Explored::default(),
         told: vec![],
-        verdict: Verdict { amplification: Some(0.5), failure: None },
+        verdict: Verdict { amplification: Some(0.5), ..Verdict::default() },
         samples: 3,
         cost: Cost::default(),
         worst_step: WorstStep::default(),
@@ -188,6 +190,7 @@ fn summary() -> Summary {
             step_margin: Some(2.0),
             lengths: vec![1.0, 0.5],
             stable: true,
+            stability: Stability::Stable,
             fully_implicit: Cost {
                 evaluations_per_step: 3.0,
                 operations_per_step: 54_321,
@@ -209,6 +212,7 @@ fn summary() -> Summary {
             }],
         },
         tolerance: decision.tolerance,
+        trials: decision.trials.clone(),
         errors: vec![NamedError {
             name: NASTY.into(),
             error: 0.002,
