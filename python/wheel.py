@@ -37,6 +37,7 @@ def metadata() -> str:
     # Python 3.10 has no TOML reader: the few fields are here, and pyproject.toml names this backend only.
     extras = {
         "certify": ["fmpy>=0.3.20", "numpy", "matplotlib"],
+        "pandas": ["numpy", "pandas"],
         "dask": ["fmpy>=0.3.20", "numpy", "matplotlib", "distributed"],
     }
     lines = [

@@ -214,7 +214,9 @@ fn indicators_that_cost_more_than_an_evaluation_count() {
 /// Whatever the models do on their runs, events included: no step exceeds the bound that is printed. The builder would say so.
 #[test]
 fn no_step_of_a_verified_run_exceeds_its_bound() {
-    for model in ["bouncing-ball", "stick-slip", "sampled-controller", "thermostat", "van-der-pol", "clutches"] {
+    for model in
+        ["bouncing-ball", "stick-slip", "sampled-controller", "thermostat", "van-der-pol", "clutches"]
+    {
         let found = summary(model, "--explore 2");
         let kinds: Vec<&str> =
             found["warning_kinds"].as_array().unwrap().iter().filter_map(|it| it["kind"].as_str()).collect();
@@ -228,7 +230,8 @@ fn no_step_of_a_verified_run_exceeds_its_bound() {
 /// Of the same trials, speed costs no more than the balance, and accuracy errs no more. Every plan but the chosen one says why it lost.
 #[test]
 fn a_preference_is_followed_and_every_plan_says_why_it_lost() {
-    let of = |prefer: &str| summary("pump", &format!("--twin off --explore 2 --substeps 1 --prefer {prefer}"));
+    let of =
+        |prefer: &str| summary("pump", &format!("--twin off --explore 2 --substeps 1 --prefer {prefer}"));
     let [speed, balanced, accuracy] = ["speed", "balanced", "accuracy"].map(of);
     let cost = |of: &Value| number(of, "evaluations_per_step");
     let error = |of: &Value| number(of, "error").max(number(&of["explored"], "error"));

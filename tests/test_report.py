@@ -5,11 +5,14 @@ that have a size, nothing wider than the page, colours that can be read, and a d
 """
 
 import json
+import platform
 import re
 import shutil
 import subprocess
+from datetime import datetime, timedelta, timezone
 
 import pytest
+from conftest import fmu_build
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium; tests/run installs it where it may")
@@ -45,7 +48,10 @@ window.onload = () => {
         texts: texts.length, drawings: document.querySelectorAll('svg').length,
         flat: flat.map(n => n.outerHTML.slice(0, 80)),
         faint: texts.filter(n => contrast(n) < 4.5).map(n => n.innerText.slice(0, 40)),
-        heading: document.querySelector('h1').innerText,
+        heading: document.querySelector('h1')?.innerText,
+        height: document.documentElement.scrollHeight,
+        narrowest: Math.min(...[...document.querySelectorAll('td.why')].map(n => n.getBoundingClientRect().width), innerWidth),
+        ...(typeof act === 'function' ? act() : {}),
     };
     const data = document.createElement('script');
     data.type = 'application/json';
@@ -68,10 +74,10 @@ def browse(page, folder, *options):
     return done.stdout, re.findall(r"CONSOLE[:(].*", done.stderr)
 
 
-def look(page, folder, *options):
-    """What LOOK finds on a page."""
+def look(page, folder, *options, act=""):
+    """What LOOK finds on a page, and what the script `act`, a function of that name, returns."""
     copy = folder / "page.html"
-    copy.write_text(page.read_text() + LOOK)
+    copy.write_text(page.read_text() + f"<script>{act}</script>" + LOOK)
     dom, console = browse(copy, folder, "--dump-dom", *options)
     return json.loads(re.search(r'<script type="application/json" id="found">(.*?)</script>', dom, re.S)[1]), console
 
@@ -82,7 +88,7 @@ def test_the_report_in_a_browser(build, tmp_path, model, states, drawings):
     assert said["states"] == states
     page = exported.parent / "report.html"
     for scheme, (setting, is_dark) in {"light": (1, False), "dark": (0, True)}.items():
-        for width in [1100, 400]:
+        for width in [1100, 390]:
             found, console = look(page, tmp_path, f"--blink-settings=preferredColorScheme={setting}", f"--window-size={width},1400")
             where = f"{scheme}, {width} pixels"
             assert console == [], where
@@ -92,12 +98,106 @@ def test_the_report_in_a_browser(build, tmp_path, model, states, drawings):
             assert found["flat"] == [], where
             assert found["faint"] == [], where
             assert found["width"] <= found["window"], f"{where}: wider than the page, {found}"
+            # A telephone's page is a column, not a tower: explanations take its width.
+            assert found["narrowest"] >= 200 and found["height"] < 25_000, f"{where}: {found['narrowest']} wide, {found['height']} high"
     paper = tmp_path / "report.pdf"
     _, console = browse(page, tmp_path, f"--print-to-pdf={paper}", "--blink-settings=preferredColorScheme=0")
     assert console == []
     content = paper.read_bytes()
     pages = len(re.findall(rb"/Type\s*/Page\b", content))
     assert content.startswith(b"%PDF") and 1 <= pages <= 30, pages
+
+
+# A reader picks outputs, drags over a curve and points at it.
+READER = """
+const act = () => {
+    const views = () => [...document.querySelectorAll('#trajectories figure')].filter(f => f.querySelector('.readout') && !f.hidden);
+    const ticks = [...document.querySelectorAll('.pick input')];
+    const before = views().length;
+    ticks[0].click();
+    const without = views().length;
+    ticks[0].click();
+    const svg = views()[0].querySelector('svg'), box = svg.getBoundingClientRect();
+    svg.setPointerCapture = () => {};  // there is no pointer
+    const point = (what, x) => svg.dispatchEvent(new PointerEvent(what, { clientX: box.left + x * box.width / 540, pointerId: 1 }));
+    const path = () => svg.querySelector('.built').getAttribute('d');
+    const whole = path();
+    point('pointermove', 295);  // the middle of the axis, from 62 to 528
+    const readout = views()[0].querySelector('.readout').textContent;
+    const back = document.querySelector('.pick button');
+    const hidden = back.hidden;
+    point('pointerdown', 62); point('pointerup', 295);
+    const zoomed = path(), labels = [...svg.querySelectorAll('text')].map(t => t.textContent);
+    const offered = !back.hidden;
+    back.click();
+    return { picks: ticks.length, before, without, readout, hidden, offered, changed: zoomed !== whole, labels, again: back.hidden };
+};
+"""
+
+
+def test_a_reader_picks_zooms_and_reads_values(build, tmp_path):
+    """The DC drive over 2 s: the middle of the picture is t = 1 s, and the left half of it ends there."""
+    _, exported, said = build("dc-drive")
+    found, console = look(exported.parent / "report.html", tmp_path, "--window-size=1100,1400", act=READER)
+    assert console == []
+    assert found["picks"] == found["before"] == len(said["errors"]) and found["without"] == found["before"] - 1, found
+    assert re.match(r"t = (1|0\.999|1\.001) s: .*, accurate .*, deviation ", found["readout"]), found
+    assert found["hidden"] and found["offered"] and found["changed"] and found["again"], found
+    assert "time in s" in found["labels"] and "1" in found["labels"] and "2" not in found["labels"], found
+
+
+def test_every_output_can_be_picked_and_a_page_without_scripts_shows_the_worst(build, tmp_path):
+    _, exported, said = build("robot")
+    page = exported.parent / "report.html"
+    found, console = look(page, tmp_path, act=READER)
+    static = re.findall(r'<figure data-curve="\d+">', page.read_text())
+    assert console == [] and len(static) == min(8, len(said["errors"])) and found["picks"] == min(32, len(said["errors"])), found
+    assert "http" not in page.read_text().replace("http://www.w3.org/2000/svg", ""), "nothing is loaded"
+
+
+def test_what_stands_still_is_not_green_and_an_invented_run_is_drawn(build):
+    """Without inputs a pair of masses rests: its error of zero says nothing."""
+    _, exported, said = build("two-mass")
+    page = (exported.parent / "report.html").read_text()
+    box = page.split('<div class="verdict ')[1].split("<section")[0]
+    assert '<div class="half unverified"><b>? Not verified</b><p>Nothing moved' in box and 'half kept"><b>✓ Accurate' not in box
+    drawn = re.search(r"Nothing moves in the given run. This is an invented one, <b>(.*?)</b>", page)[1]
+    assert drawn in [run["name"] for run in said["explored"]["runs"]]
+    data = json.loads(re.search(r'id="curves">(.*?)</script>', page, re.S)[1])
+    assert any(max(curve["accurate"]) > min(curve["accurate"]) for curve in data["curves"])
+
+
+@pytest.mark.skipif(shutil.which("pdftotext") is None, reason="no pdftotext (poppler-utils)")
+def test_no_heading_is_printed_without_its_figure(build, tmp_path):
+    """On paper a heading and the first words of the drawing below it are on one page."""
+    _, exported, _ = build("dc-drive")
+    paper = tmp_path / "report.pdf"
+    browse(exported.parent / "report.html", tmp_path, f"--print-to-pdf={paper}", "--no-pdf-header-footer")
+    text = subprocess.run(["pdftotext", "-layout", paper, "-"], capture_output=True, text=True, check=True).stdout
+    pages = text.split("\f")
+    where = lambda words: next((i for i, page in enumerate(pages) if re.search(words, page, re.M)), None)  # noqa: E731
+    for heading, drawing in {
+        r"^ *Trajectories": "deviation N.m",
+        "What the FMU says of its error": "tolerance 1 %",
+        r"^ *The watch": "speaks above",
+        r"^ *Structure": "kept entry",
+        r"^ *Stability": "The model, h λ",
+        r"^ *Step time$": "computing time of a step",
+    }.items():
+        assert where(heading) is not None and where(heading) == where(drawing), f"{heading}: {where(heading)}, {drawing}: {where(drawing)}"
+
+
+def test_the_page_of_a_benchmark_says_when_and_where(build, tmp_path):
+    _, exported, _ = build("dc-drive")
+    page = tmp_path / "bench.html"
+    fmu_build("bench", exported, "--steps", "100", "--deadline", "10s", "--report", page)
+    text = page.read_text()
+    when = re.search(r"Measured</th><td class=\"number\">(\d{4}-\d\d-\d\d \d\d:\d\d)", text)[1]
+    passed = datetime.now(timezone.utc) - datetime.strptime(when, "%Y-%m-%d %H:%M").replace(tzinfo=timezone.utc)
+    assert timedelta() <= passed < timedelta(minutes=5), when
+    assert f"Linux version {platform.release()}" in text and "Processor" in text
+    found, console = look(page, tmp_path, "--window-size=390,1400")
+    assert console == [] and found["narrowest"] >= 200 and found["width"] <= found["window"], found
 
 
 def test_a_broken_page_is_found_out(tmp_path):

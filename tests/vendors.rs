@@ -112,6 +112,32 @@ fn who_writes_a_little_beyond_gets_room() {
     assert!(fmu.real("x") < before);
 }
 
+/// A model that asks for Event Mode after every completed step and changes nothing there: the accurate run keeps its steps
+/// and comes to its end, instead of beginning carefully after each of a million events.
+#[test]
+fn step_events_that_change_nothing_do_not_stop_the_accurate_run() {
+    let summary = summary("broken:asks-always", "--step 10ms");
+    let warnings = summary["warnings"].to_string();
+    assert!(!warnings.contains("ended early"), "{warnings}");
+    let exported = build("broken:asks-always", "--step 10ms");
+    let mut fmu = exported.start(0.0, &[]);
+    fmu.steps(0.0, H, 100);
+    let x = fmu.real("x");
+    assert!((x - (-1.0f64).exp()).abs() < 0.01, "{x}");
+}
+
+/// Many FMUs that say that they need their tool run alone; other importers try, and so does fmu-build.
+#[test]
+fn an_fmu_that_says_that_it_needs_its_tool_is_tried() {
+    let folder = TempDir::new().unwrap();
+    let (input, output) = (folder.path().join("in.fmu"), folder.path().join("out.fmu"));
+    let needs = "<ModelExchange needsExecutionTool=\"true\"";
+    edit_description(&example("dahlquist", folder.path()), &input, "<ModelExchange", needs);
+    let summary = build_file(&input, &output, "--step 10ms");
+    let warnings = summary["warnings"].to_string();
+    assert!(warnings.contains("needs its tool at run time"), "{warnings}");
+}
+
 #[test]
 fn outputs_and_indicators_that_are_none_are_left_out() {
     check("unreadable-output", "the output y cannot be read at t = 0 (fmi2Error); it is not compared", &[]);

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::interface::Interface;
 use crate::lab::Lab;
+use crate::moved::MovedRun;
 use crate::options::Options;
 use crate::outputs::Outputs;
 use crate::pack::{self, CertificateFiles};
@@ -108,6 +109,8 @@ pub struct Attempt {
     pub ranges: Vec<String>,
     /// How far two accurate solutions of the given run lie apart, where that was looked at.
     pub reference_error: Option<f64>,
+    /// To be drawn, where nothing moves in the given runs.
+    pub moved: Option<MovedRun>,
     pub warnings: Warnings,
 }
 
@@ -207,7 +210,8 @@ impl Attempt {
             warnings.add(Warning::RunsLeftOut(scenarios.left_out));
         }
         let reference_error = parting.map(|parting| parting.distance);
-        Ok(Attempt { studied, decision, ranges: scenarios.ranges, reference_error, warnings })
+        let moved = MovedRun::find(&decision, &runs, interface, grid.step, lab);
+        Ok(Attempt { studied, decision, ranges: scenarios.ranges, reference_error, moved, warnings })
     }
 }
 

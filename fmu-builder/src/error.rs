@@ -36,12 +36,6 @@ pub enum Error {
         if found.is_empty() { "none, it may be a source-code FMU".to_string() } else { found.join(", ") }
     )]
     NoBinary { path: PathBuf, wanted: String, platform: &'static str, found: Vec<String> },
-    #[error(
-        "{} needs its tool at run time (needsExecutionTool=\"true\"); a test bench cannot provide that. Export it \
-         as a stand-alone FMU",
-        path.display()
-    )]
-    NeedsTool { path: PathBuf },
     #[error(transparent)]
     Worker(#[from] WorkerError),
     #[error(transparent)]

@@ -2,9 +2,9 @@
 //!
 //! It is all that a worker needs to run the model, and one of the three values that a plan is made of (see `assemble`).
 
-use crate::experiment::Value;
 use crate::lab::protocol::path;
 use fmu_runtime::plan::{Plan, States, Table, Variables};
+use fmu_runtime::value::Type;
 use model_description::{Causality, Kind, ModelDescription, ScalarVariable, Variability};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,8 +46,8 @@ pub struct Interface {
     /// Real outputs whose trajectories are compared; without any, the states are.
     pub outputs: Vec<u32>,
     pub output_names: Vec<String>,
-    /// Outputs that are no Reals, with an example of their type.
-    pub discrete_outputs: Vec<(u32, Value)>,
+    /// Outputs that are no Reals, with their types.
+    pub discrete_outputs: Vec<(u32, Type)>,
 }
 
 impl Interface {
@@ -91,7 +91,7 @@ impl Interface {
             outputs: outputs.iter().map(|&output| variables[output].value_reference).collect(),
             output_names: outputs.iter().map(|&output| variables[output].name.clone()).collect(),
             discrete_outputs: discrete_outputs(description)
-                .map(|output| (output.value_reference, example(output.kind)))
+                .map(|output| (output.value_reference, type_of(output.kind)))
                 .collect(),
         }
     }
@@ -181,13 +181,13 @@ pub fn discrete_outputs(description: &ModelDescription) -> impl Iterator<Item = 
     variables.filter(|variable| variable.causality == Causality::Output && variable.kind != Kind::Real)
 }
 
-/// A value of this type.
-pub fn example(kind: Kind) -> Value {
+/// The type of the values of a variable.
+pub fn type_of(kind: Kind) -> Type {
     match kind {
-        Kind::Real => Value::Real(0.0),
-        Kind::Integer | Kind::Enumeration => Value::Integer(0),
-        Kind::Boolean => Value::Boolean(false),
-        Kind::String => Value::Text(String::new()),
+        Kind::Real => Type::Real,
+        Kind::Integer | Kind::Enumeration => Type::Integer,
+        Kind::Boolean => Type::Boolean,
+        Kind::String => Type::Text,
     }
 }
 

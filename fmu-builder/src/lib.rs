@@ -43,6 +43,7 @@ pub mod interface;
 pub mod lab;
 pub mod libraries;
 pub mod method;
+pub mod moved;
 pub mod options;
 pub mod outputs;
 pub mod pack;

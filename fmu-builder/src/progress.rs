@@ -42,7 +42,9 @@ impl Progress {
             Shown::Lines(RefCell::default())
         } else if enabled && std::io::stderr().is_terminal() {
             let bar = ProgressBar::new(RESOLUTION);
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {bar:30} {percent:>3} % {prefix}") {
+            if let Ok(style) =
+                ProgressStyle::with_template("{spinner} {msg} {bar:30} {percent:>3} % {prefix}")
+            {
                 bar.set_style(style);
             }
             bar.enable_steady_tick(std::time::Duration::from_millis(120));
@@ -103,9 +105,9 @@ impl Progress {
             Shown::Nothing => {}
             Shown::Bar(bar) => {
                 let left = overall.filter(|(_, left)| *left >= 1.0);
-                bar.set_prefix(left.map_or(String::new(), |(_, left)| {
-                    format!("{} left", format_duration(left.round()))
-                }));
+                bar.set_prefix(
+                    left.map_or(String::new(), |(_, left)| format!("{} left", format_duration(left.round()))),
+                );
                 bar.set_position(position(done));
             }
             Shown::Lines(stage) => {

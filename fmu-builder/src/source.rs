@@ -3,12 +3,13 @@
 use crate::archive::{self, Unpacked};
 use crate::error::Error;
 use crate::experiment::{self, Experiment, Setting, Value};
-use crate::interface::{self, Interface, example};
+use crate::interface::{self, Interface, type_of};
 use crate::options::Run;
 use crate::scratch::Scratch;
 use crate::warning::IgnoredColumns;
 use crate::worker::Declared;
 use fmu_runtime::platform;
+use fmu_runtime::value::Type;
 use model_description::{Causality, Dependencies, DependencyKind, Kind, ModelDescription, ScalarVariable};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -62,9 +63,6 @@ impl Source {
         if indicators > MOST_INDICATORS {
             return Err(Error::Indicators { path: path.into(), found: indicators, most: MOST_INDICATORS });
         }
-        if exchange.needs_execution_tool {
-            return Err(Error::NeedsTool { path: path.into() });
-        }
         if !platform::HOST.library(&root, &exchange.model_identifier).is_file() {
             let mut found: Vec<String> = archive
                 .entries
@@ -102,6 +100,11 @@ impl Source {
 
     pub fn identifier(&self) -> &str {
         self.description.model_exchange.as_ref().map_or("", |exchange| &exchange.model_identifier)
+    }
+
+    /// The FMU says that it runs only beside the tool that made it. Many that say so do run alone.
+    pub fn needs_execution_tool(&self) -> bool {
+        self.description.model_exchange.as_ref().is_some_and(|exchange| exchange.needs_execution_tool)
     }
 
     pub fn interface(&self) -> Interface {
@@ -293,10 +296,10 @@ impl Source {
     }
 
     /// Variables whose start value is missing in the file, though FMI demands one: the FMU itself is asked.
-    pub fn missing_starts(&self) -> Vec<(u32, Value)> {
+    pub fn missing_starts(&self) -> Vec<(u32, Type)> {
         let invented =
             self.description.invented_starts.iter().map(|&index| &self.description.variables[index]);
-        invented.map(|variable| (variable.value_reference, example(variable.kind))).collect()
+        invented.map(|variable| (variable.value_reference, type_of(variable.kind))).collect()
     }
 
     /// The values that it gave, in the same order.

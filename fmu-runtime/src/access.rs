@@ -4,15 +4,24 @@
 //! Mode, and even a continuous input makes many FMUs evaluate anew. Importers set every input at every
 //! communication point, so a value that did not change is not set again.
 
+use crate::integrator::Changes;
 use crate::plan::{Role, Table};
+use crate::value::Element;
 
-/// One base type's variables.
+/// One type's variables.
 pub struct Access<T> {
     lookup: Lookup,
     roles: Vec<Role>,
     /// Last known value; `None` until it was read or set.
     pub values: Vec<Option<T>>,
     references: Vec<u32>,
+    /// Values on their way to the model.
+    batch: Batch<T>,
+}
+
+struct Batch<T> {
+    references: Vec<u32>,
+    values: Vec<T>,
 }
 
 /// Reference to index. Direct where references are dense, which they are with nearly all tools.
@@ -21,9 +30,21 @@ enum Lookup {
     Sorted(Vec<u32>),
 }
 
+/// Why values may not be set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Objection {
+    Unknown {
+        reference: u32,
+    },
+    /// After initialisation only inputs and tunable parameters may be set.
+    ReadOnly {
+        reference: u32,
+    },
+}
+
 const NONE: u32 = u32::MAX;
 
-impl<T: Clone> Access<T> {
+impl<T: Element> Access<T> {
     pub fn new(table: &Table) -> Access<T> {
         let references = table.references.clone();
         let lookup = match references.last() {
@@ -38,7 +59,8 @@ impl<T: Clone> Access<T> {
         };
         let roles: Vec<Role> =
             table.roles.bytes().map(|letter| Role::from_letter(letter).unwrap_or(Role::Read)).collect();
-        Access { lookup, values: vec![None; roles.len()], roles, references }
+        let batch = Batch { references: Vec::new(), values: Vec::new() };
+        Access { lookup, values: vec![None; roles.len()], roles, references, batch }
     }
 
     /// The index of a value reference.
@@ -52,15 +74,77 @@ impl<T: Clone> Access<T> {
         }
     }
 
-    pub fn role(&self, index: usize) -> Role {
-        self.roles[index]
+    #[inline]
+    pub fn contains(&self, reference: u32) -> bool {
+        self.find(reference).is_some()
     }
 
-    /// References that can be set after initialisation, with their indices.
-    pub fn settable(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
-        let all = self.references.iter().enumerate();
-        all.filter(|&(index, _)| self.roles[index] != Role::Read)
-            .map(|(index, &reference)| (index, reference))
+    /// `None` where there is no such variable.
+    pub fn role(&self, reference: u32) -> Option<Role> {
+        self.find(reference).map(|index| self.roles[index])
+    }
+
+    /// The last known value.
+    #[inline]
+    pub fn value(&self, reference: u32) -> Option<&T> {
+        self.values[self.find(reference)?].as_ref()
+    }
+
+    /// From now on this is the last known value.
+    #[inline]
+    pub fn note(&mut self, reference: u32, value: T) {
+        if let Some(index) = self.find(reference) {
+            self.values[index] = Some(value);
+        }
+    }
+
+    /// Whether all of them may be set: all or nothing.
+    pub fn judge(&self, references: &[u32], running: bool) -> Result<(), Objection> {
+        for &reference in references {
+            match self.role(reference) {
+                None => return Err(Objection::Unknown { reference }),
+                Some(Role::Read) if running => return Err(Objection::ReadOnly { reference }),
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Put those values into the batch that the model does not have yet; while it does not run yet, all of them. Says what
+    /// they change, or nothing for an empty batch.
+    pub fn collect(&mut self, references: &[u32], values: &[T], running: bool) -> Option<Changes> {
+        self.batch.references.clear();
+        self.batch.values.clear();
+        let mut changes = Changes::default();
+        for (&reference, value) in references.iter().zip(values) {
+            let Some(index) = self.find(reference) else { continue };
+            if running && self.values[index].as_ref().is_some_and(|old| old.is_same(value)) {
+                continue;
+            }
+            // Known again once the model has taken it: a refused value must not count as set.
+            self.values[index] = None;
+            match self.roles[index] {
+                Role::ContinuousInput => changes.continuous = true,
+                Role::Tunable => (changes.event, changes.tunable) = (true, true),
+                _ => changes.event = true,
+            }
+            self.batch.references.push(reference);
+            self.batch.values.push(value.clone());
+        }
+        (!self.batch.references.is_empty()).then_some(changes)
+    }
+
+    pub fn batch(&self) -> (&[u32], &[T]) {
+        (&self.batch.references, &self.batch.values)
+    }
+
+    /// Read what can be set after initialisation.
+    pub fn read(&mut self, mut read: impl FnMut(u32) -> Option<T>) {
+        for ((value, role), &reference) in self.values.iter_mut().zip(&self.roles).zip(&self.references) {
+            if *role != Role::Read {
+                *value = read(reference);
+            }
+        }
     }
 
     /// Nothing is known about any value.
@@ -88,5 +172,24 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// A value that is known is not sent again, one that was sent is not known until the model took it.
+    #[test]
+    fn only_what_changed_is_sent() {
+        let table = Table { references: vec![1, 2, 3], roles: "cdr".into() };
+        let mut access = Access::<f64>::new(&table);
+        let changed = |access: &mut Access<f64>, values: &[f64]| access.collect(&[1, 2], values, true);
+        let both = Changes { continuous: true, event: true, tunable: false };
+        assert_eq!(changed(&mut access, &[0.5, 0.0]), Some(both));
+        assert_eq!(changed(&mut access, &[0.5, 0.0]), Some(both), "the model did not take them");
+        access.note(1, 0.5);
+        access.note(2, 0.0);
+        assert_eq!(changed(&mut access, &[0.5, 0.0]), None);
+        assert_eq!(changed(&mut access, &[0.5, -0.0]), Some(Changes { continuous: false, ..both }));
+        assert_eq!(access.batch(), (&[2][..], &[-0.0][..]));
+        assert_eq!(access.judge(&[1, 3], true), Err(Objection::ReadOnly { reference: 3 }));
+        assert_eq!(access.judge(&[1, 3], false), Ok(()));
+        assert_eq!(access.judge(&[4], false), Err(Objection::Unknown { reference: 4 }));
     }
 }

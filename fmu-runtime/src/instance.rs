@@ -10,15 +10,17 @@ mod saved;
 mod twin;
 mod values;
 
-use crate::access::Access;
+use crate::component::{Component, Importer};
 use crate::fault::Fault;
-use crate::fmi::{Callbacks, Fmu2, Mode, SavedState};
+use crate::fmi::{Mode, SavedState};
 use crate::integrator::{Counts, Division, Integrator, Remark};
 use crate::memory;
 use crate::messages;
 use crate::plan::{ErrorSource, Plan};
 use crate::resources::PLAN;
 use crate::status::Status;
+use crate::value::{Store, c_text};
+use crate::version::Function;
 use serde::{Deserialize, Serialize};
 use std::ffi::{CStr, CString};
 use std::fmt::Arguments;
@@ -29,24 +31,20 @@ use estimate::{Beyond, Estimate};
 use logging::Filter;
 use saved::Saved;
 use twin::Twin;
-use values::Batch;
 
 pub use logging::CATEGORIES;
 
-pub struct Instance {
+pub struct Instance<C: Component> {
     name: CString,
-    host: Callbacks,
+    importer: Box<dyn Importer>,
     filter: Filter,
     phase: Phase,
-    integrator: Integrator<Fmu2>,
+    integrator: Integrator<C>,
     /// The second integration, where the plan asks for one and the model gave a second instance.
-    twin: Option<Twin>,
+    twin: Option<Twin<C>>,
     /// What the two say of the error.
     estimate: Option<Estimate>,
-    real: Access<f64>,
-    integer: Access<i32>,
-    boolean: Access<i32>,
-    string: Access<CString>,
+    variables: Store,
     start_time: f64,
     tolerance: Option<f64>,
     clock: Clock,
@@ -60,8 +58,6 @@ pub struct Instance {
     measure_time: bool,
     #[allow(clippy::vec_box)] // addresses are handed out
     saved: Vec<Box<Saved>>,
-    /// Changed values on their way to the inner FMU.
-    batch: Batch,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,42 +73,25 @@ pub enum Phase {
     Fatal,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Call {
-    SetDebugLogging,
-    SetupExperiment,
-    EnterInitializationMode,
-    ExitInitializationMode,
-    Terminate,
-    Reset,
-    Get,
-    Set,
-    FmuState,
-    DirectionalDerivative,
-    InputDerivatives,
-    OutputDerivatives,
-    DoStep,
-}
-
 /// Which call is legal in which phase (FMI 2.0.4, section 4.2.4).
-const CALLS: &[(Call, &str, &[Phase])] = {
+const CALLS: &[(Function, &[Phase])] = {
     use Phase::*;
     const ALIVE: &[Phase] = &[Instantiated, Initialization, Step, StepFailed, Terminated, Error];
     const INITIALISED: &[Phase] = &[Initialization, Step, StepFailed, Terminated, Error];
     &[
-        (Call::SetDebugLogging, "fmi2SetDebugLogging", ALIVE),
-        (Call::SetupExperiment, "fmi2SetupExperiment", &[Instantiated]),
-        (Call::EnterInitializationMode, "fmi2EnterInitializationMode", &[Instantiated]),
-        (Call::ExitInitializationMode, "fmi2ExitInitializationMode", &[Initialization]),
-        (Call::Terminate, "fmi2Terminate", &[Step, StepFailed]),
-        (Call::Reset, "fmi2Reset", ALIVE),
-        (Call::Get, "fmi2Get*", INITIALISED),
-        (Call::Set, "fmi2Set*", &[Instantiated, Initialization, Step]),
-        (Call::FmuState, "fmi2*FMUstate", ALIVE),
-        (Call::DirectionalDerivative, "fmi2GetDirectionalDerivative", INITIALISED),
-        (Call::InputDerivatives, "fmi2SetRealInputDerivatives", &[Instantiated, Initialization, Step]),
-        (Call::OutputDerivatives, "fmi2GetRealOutputDerivatives", &[Step, StepFailed]),
-        (Call::DoStep, "fmi2DoStep", &[Step]),
+        (Function::SetDebugLogging, ALIVE),
+        (Function::SetUp, &[Instantiated]),
+        (Function::EnterInitializationMode, &[Instantiated]),
+        (Function::ExitInitializationMode, &[Initialization]),
+        (Function::Terminate, &[Step, StepFailed]),
+        (Function::Reset, ALIVE),
+        (Function::Get, INITIALISED),
+        (Function::Set, &[Instantiated, Initialization, Step]),
+        (Function::FmuState, ALIVE),
+        (Function::DirectionalDerivative, INITIALISED),
+        (Function::InputDerivatives, &[Instantiated, Initialization, Step]),
+        (Function::OutputDerivatives, &[Step, StepFailed]),
+        (Function::DoStep, &[Step]),
     ]
 };
 
@@ -122,16 +101,16 @@ const MOST_STEPS: u64 = 10_000_000;
 /// Steps that are tried before the first one.
 const REHEARSALS: usize = 3;
 
-impl Instance {
-    /// Around an inner FMU that is instantiated already. `twin`: a second instance of it, where the plan asks for one and
+impl<C: Component> Instance<C> {
+    /// Around a model that is instantiated already. `twin`: a second instance of it, where the plan asks for one and
     /// there is one.
     pub fn with_inner(
         name: &str,
         plan: Plan,
-        mut inner: Fmu2,
-        twin: Option<Fmu2>,
-        host: Callbacks,
-    ) -> Result<Instance, String> {
+        mut inner: C,
+        twin: Option<C>,
+        importer: Box<dyn Importer>,
+    ) -> Result<Instance<C>, String> {
         inner.forbid_calls_after_errors();
         if plan.model.writes_beyond {
             inner.make_room(plan.states.names.len(), plan.events.indicators as usize);
@@ -139,16 +118,12 @@ impl Instance {
         let damaged = |reason| format!("{PLAN} is damaged: {reason}");
         plan.check().map_err(damaged)?;
         let twin = twin.map(|twin| Twin::new(&plan, twin)).transpose().map_err(damaged)?;
-        let variables = &plan.variables;
         Ok(Instance {
-            name: CString::new(name.replace('\0', "")).unwrap_or_default(),
-            host,
+            name: c_text(name),
+            importer,
             filter: Filter::ALL,
             phase: Phase::Instantiated,
-            real: Access::new(&variables.real),
-            integer: Access::new(&variables.integer),
-            boolean: Access::new(&variables.boolean),
-            string: Access::new(&variables.string),
+            variables: Store::new(&plan.variables),
             twin,
             estimate: plan.accuracy.as_ref().map(Estimate::new),
             integrator: Integrator::new(plan, inner).map_err(damaged)?,
@@ -162,14 +137,13 @@ impl Instance {
             allocations: 0,
             measure_time: false,
             saved: Vec::new(),
-            batch: Batch::default(),
         })
     }
 
     fn log(&self, status: Status, message: Arguments) {
         let category = logging::category(status);
         if self.filter.passes(category) {
-            self.host.log(&self.name, status, category, message);
+            self.importer.log(&self.name, status, category, message);
         }
     }
 
@@ -180,17 +154,20 @@ impl Instance {
     }
 
     /// Null when the call is legal now; otherwise its status.
-    fn illegal(&self, call: Call) -> Option<Status> {
-        let (_, name, phases) = CALLS.iter().find(|(known, _, _)| *known == call)?;
+    fn illegal(&self, function: Function) -> Option<Status> {
+        let (_, phases) = CALLS.iter().find(|(known, _)| *known == function)?;
         if phases.contains(&self.phase) {
             return None;
         }
+        let name = self.importer.version().name(function);
         Some(self.refuse(format_args!("{name} is not allowed in the phase {:?}", self.phase)))
     }
 
     /// A call of the inner FMU failed: pass its status on, and remember that nothing goes on from here.
-    fn failed(&mut self, call: &str, status: Status) -> Status {
-        self.log(status, format_args!("the model's {call} returned {}", status.name()));
+    fn failed(&mut self, function: Function, status: Status) -> Status {
+        let version = self.integrator.model.version();
+        let (name, returned) = (version.name(function), version.status(status));
+        self.log(status, format_args!("the model's {name} returned {returned}"));
         match status {
             Status::Fatal => self.phase = Phase::Fatal,
             Status::Error => self.phase = Phase::Error,
@@ -201,7 +178,8 @@ impl Instance {
 
     fn fault(&mut self, fault: Fault) -> Status {
         let status = messages::status(fault);
-        self.log(status, format_args!("{}", messages::explain_fault(fault, self.integrator.plan())));
+        let version = self.integrator.model.version();
+        self.log(status, format_args!("{}", messages::explain_fault(fault, self.integrator.plan(), version)));
         self.phase = match fault {
             Fault::Terminated { .. } => Phase::StepFailed,
             _ if status == Status::Fatal => Phase::Fatal,
@@ -212,7 +190,7 @@ impl Instance {
     }
 
     pub fn set_debug_logging(&mut self, on: bool, categories: &[&CStr]) -> Status {
-        if let Some(status) = self.illegal(Call::SetDebugLogging) {
+        if let Some(status) = self.illegal(Function::SetDebugLogging) {
             return status;
         }
         self.filter = Filter::new(on, categories);
@@ -233,7 +211,7 @@ impl Instance {
     }
 
     pub fn setup_experiment(&mut self, tolerance: Option<f64>, start: f64, stop: Option<f64>) -> Status {
-        if let Some(status) = self.illegal(Call::SetupExperiment) {
+        if let Some(status) = self.illegal(Function::SetUp) {
             return status;
         }
         if !start.is_finite() {
@@ -249,36 +227,36 @@ impl Instance {
     }
 
     pub fn enter_initialization_mode(&mut self) -> Status {
-        if let Some(status) = self.illegal(Call::EnterInitializationMode) {
+        if let Some(status) = self.illegal(Function::EnterInitializationMode) {
             return status;
         }
         let inner = &mut self.integrator.model;
         // No stop time: some tools then refuse the last step by one rounding error, and an importer may
         // always go on after it.
-        let status = inner.setup_experiment(self.tolerance, self.start_time, None);
+        let status = inner.set_up(self.tolerance, self.start_time, None);
         if !status.is_usable() {
-            return self.failed("fmi2SetupExperiment", status);
+            return self.failed(Function::SetUp, status);
         }
         let status = inner.enter_initialization_mode();
         if !status.is_usable() {
-            return self.failed("fmi2EnterInitializationMode", status);
+            return self.failed(Function::EnterInitializationMode, status);
         }
         if let Some(twin) = &mut self.twin {
             let (tolerance, start) = (self.tolerance, self.start_time);
-            twin.call("fmi2SetupExperiment", |model| model.setup_experiment(tolerance, start, None));
-            twin.call("fmi2EnterInitializationMode", Fmu2::enter_initialization_mode);
+            twin.call(Function::SetUp, |model| model.set_up(tolerance, start, None));
+            twin.call(Function::EnterInitializationMode, C::enter_initialization_mode);
         }
         self.phase = Phase::Initialization;
         Status::Ok
     }
 
     pub fn exit_initialization_mode(&mut self) -> Status {
-        if let Some(status) = self.illegal(Call::ExitInitializationMode) {
+        if let Some(status) = self.illegal(Function::ExitInitializationMode) {
             return status;
         }
         let status = self.integrator.model.exit_initialization_mode();
         if !status.is_usable() {
-            return self.failed("fmi2ExitInitializationMode", status);
+            return self.failed(Function::ExitInitializationMode, status);
         }
         if let Err(fault) = self.integrator.start(self.start_time) {
             return self.fault(fault);
@@ -300,8 +278,8 @@ impl Instance {
     /// The model has failed in a call whose answer was not needed: nothing goes on from here.
     fn lost(&mut self) -> Option<Status> {
         match self.integrator.model.mode() {
-            Mode::Fatal => Some(self.failed("last call", Status::Fatal)),
-            Mode::Error | Mode::ErrorAtStart => Some(self.failed("last call", Status::Error)),
+            Mode::Fatal => Some(self.failed(Function::Last, Status::Fatal)),
+            Mode::Error | Mode::ErrorAtStart => Some(self.failed(Function::Last, Status::Error)),
             _ => None,
         }
     }
@@ -316,7 +294,7 @@ impl Instance {
         let step = &self.integrator.plan().step;
         let length = step.h * f64::from(step.substeps);
         let (division, coarse) = self.divide(length);
-        let values = self.real.values.clone();
+        let values = self.variables.real.values.clone();
         let mut state = SavedState::empty();
         if self.integrator.model.get_fmu_state(&mut state).is_usable() {
             if let Some(begin) = self.integrator.begin_rehearsal() {
@@ -326,10 +304,10 @@ impl Instance {
                 }
                 self.integrator.end_rehearsal(begin);
             }
-            self.real.values = values;
+            self.variables.real.values = values;
             let status = self.integrator.model.set_fmu_state(&state);
             if !status.is_usable() {
-                self.failed("fmi2SetFMUstate", status);
+                self.failed(Function::SetFmuState, status);
             }
         }
         let _ = self.integrator.model.free_fmu_state(&mut state);
@@ -339,12 +317,12 @@ impl Instance {
     }
 
     pub fn terminate(&mut self) -> Status {
-        if let Some(status) = self.illegal(Call::Terminate) {
+        if let Some(status) = self.illegal(Function::Terminate) {
             return status;
         }
         let status = self.integrator.model.terminate();
         if !status.is_usable() {
-            return self.failed("fmi2Terminate", status);
+            return self.failed(Function::Terminate, status);
         }
         if let Some(twin) = self.twin.as_mut().filter(|twin| twin.is_on()) {
             let _ = twin.integrator.model.terminate();
@@ -354,12 +332,12 @@ impl Instance {
     }
 
     pub fn reset(&mut self) -> Status {
-        if let Some(status) = self.illegal(Call::Reset) {
+        if let Some(status) = self.illegal(Function::Reset) {
             return status;
         }
         let status = self.integrator.model.reset();
         if !status.is_usable() {
-            return self.failed("fmi2Reset", status);
+            return self.failed(Function::Reset, status);
         }
         self.integrator.forget();
         if let Some(twin) = &mut self.twin {
@@ -368,10 +346,7 @@ impl Instance {
         if let Some(estimate) = &mut self.estimate {
             estimate.forget();
         }
-        self.real.forget();
-        self.integer.forget();
-        self.boolean.forget();
-        self.string.forget();
+        self.variables.forget();
         self.phase = Phase::Instantiated;
         self.start_time = 0.0;
         self.tolerance = None;
@@ -386,7 +361,7 @@ impl Instance {
 
     /// A communication step. Which points and lengths are accepted is said in `clock`.
     pub fn do_step(&mut self, time: f64, length: f64) -> Status {
-        if let Some(status) = self.illegal(Call::DoStep) {
+        if let Some(status) = self.illegal(Function::DoStep) {
             return status;
         }
         let begin = self.measure_time.then(|| (Instant::now(), memory::requests()));
@@ -533,8 +508,8 @@ impl Instance {
                 format_args!("{}", messages::explain_remark(remark, self.integrator.plan())),
             );
         }
-        if let Some(loss) = self.twin.as_mut().and_then(Twin::news) {
-            let time = self.integrator.live.time;
+        if let Some((loss, version)) = self.twin.as_mut().and_then(Twin::news) {
+            let (time, loss) = (self.integrator.live.time, loss.explain(version));
             self.log(
                 Status::Warning,
                 format_args!(
@@ -552,8 +527,9 @@ impl Instance {
 
     /// Step, or stay at the last good state.
     fn advance(&mut self, length: f64, division: Division) -> Result<(), Fault> {
-        let Instance { integrator, real, twin, .. } = self;
-        let known = |reference: u32| real.find(reference).and_then(|index| real.values[index]);
+        let Instance { integrator, variables, twin, .. } = self;
+        let real = &mut variables.real;
+        let known = |reference: u32| real.value(reference).copied();
         if let Some(twin) = twin {
             twin.begin_slopes(known);
         }
@@ -562,11 +538,7 @@ impl Instance {
         if result.is_err() {
             integrator.restore();
         }
-        integrator.end_slopes(|reference, value| {
-            if let Some(index) = real.find(reference) {
-                real.values[index] = Some(value);
-            }
-        });
+        integrator.end_slopes(|reference, value| real.note(reference, value));
         result
     }
 
@@ -641,7 +613,7 @@ pub struct Counters {
     pub beyond_tolerance: u64,
 }
 
-impl Drop for Instance {
+impl<C: Component> Drop for Instance<C> {
     fn drop(&mut self) {
         for mut saved in std::mem::take(&mut self.saved) {
             let _ = self.free_state(&mut saved);

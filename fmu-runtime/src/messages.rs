@@ -2,9 +2,9 @@
 
 use crate::fault::Fault;
 use crate::integrator::Remark;
-use crate::model::Call;
 use crate::plan::Plan;
 use crate::status::Status;
+use crate::version::{Function, Version};
 use std::fmt;
 
 /// The status that the importer gets.
@@ -16,9 +16,9 @@ pub fn status(fault: Fault) -> Status {
     }
 }
 
-/// The message, with the names that the plan knows.
-pub fn explain_fault(fault: Fault, plan: &Plan) -> impl fmt::Display + '_ {
-    ExplainedFault { fault, plan }
+/// The message, with the names that the plan and the model's version of FMI know.
+pub fn explain_fault(fault: Fault, plan: &Plan, version: Version) -> impl fmt::Display + '_ {
+    ExplainedFault { fault, plan, version }
 }
 
 /// The message, with the names that the plan knows.
@@ -26,26 +26,8 @@ pub fn explain_remark(remark: Remark, plan: &Plan) -> impl fmt::Display + '_ {
     ExplainedRemark { remark, plan }
 }
 
-/// The function of FMI 2.0 behind a call of the model.
-pub fn function(call: Call) -> &'static str {
-    match call {
-        Call::SetTime => "fmi2SetTime",
-        Call::SetInputs => "fmi2SetReal",
-        Call::GetReal => "fmi2GetReal",
-        Call::SetStates => "fmi2SetContinuousStates",
-        Call::GetStates => "fmi2GetContinuousStates",
-        Call::GetDerivatives => "fmi2GetDerivatives",
-        Call::GetIndicators => "fmi2GetEventIndicators",
-        Call::DirectionalDerivative => "fmi2GetDirectionalDerivative",
-        Call::EnterEventMode => "fmi2EnterEventMode",
-        Call::NewDiscreteStates => "fmi2NewDiscreteStates",
-        Call::EnterContinuousTimeMode => "fmi2EnterContinuousTimeMode",
-        Call::CompletedStep => "fmi2CompletedIntegratorStep",
-    }
-}
-
 /// FMI's status for the stepper's.
-fn status_of(status: stepper::status::Status) -> Status {
+pub fn status_of(status: stepper::status::Status) -> Status {
     match status {
         stepper::status::Status::Ok => Status::Ok,
         stepper::status::Status::Discard => Status::Discard,
@@ -57,6 +39,7 @@ fn status_of(status: stepper::status::Status) -> Status {
 struct ExplainedFault<'a> {
     fault: Fault,
     plan: &'a Plan,
+    version: Version,
 }
 
 impl fmt::Display for ExplainedFault<'_> {
@@ -64,7 +47,8 @@ impl fmt::Display for ExplainedFault<'_> {
         let name = |state: u32| self.plan.states.names.get(state as usize).map_or("?", |name| name.as_str());
         match self.fault {
             Fault::Model { call, status, time } => {
-                let (call, status) = (function(call), status_of(status).name());
+                let call = self.version.name(Function::Integration(call));
+                let status = self.version.status(status_of(status));
                 write!(f, "the model's {call} returned {status} at t = {time}")
             }
             Fault::Derivative { state, value, time } => write!(

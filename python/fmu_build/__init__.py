@@ -13,16 +13,21 @@ Its warnings are Python warnings of the category :class:`FmuBuildWarning`.
 
 from __future__ import annotations
 
-from ._command import FmuBuildWarning, Refused, UsageError, build, bench, example, examples, executable, inspect
-from ._result import Build, Record, Report
+from ._command import bench, build, example, examples, inspect
+from ._process import FmuBuildWarning, Refused, UsageError, executable
+from ._result import Benchmark, Build, Inspection, NamedError, Record, Report
 
 __all__ = [
+    "Benchmark",
     "Build",
     "FmuBuildWarning",
+    "Inspection",
+    "NamedError",
     "Record",
     "Refused",
     "Report",
     "UsageError",
+    "__version__",
     "bench",
     "build",
     "certify",
@@ -36,7 +41,15 @@ __all__ = [
 def __getattr__(name: str):
     # FMPy and numpy, which only certification needs, are imported when it is asked for.
     if name == "certify":
+        from ._extras import need
+
+        need("numpy", "certify")
+        need("fmpy", "certify")
         from .certification import certify
 
         return certify
+    if name == "__version__":
+        from ._process import version
+
+        return version()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,13 +1,18 @@
-from ._command import (
+from ._command import bench as bench, build as build, example as example, examples as examples, inspect as inspect
+from ._process import (
     FmuBuildWarning as FmuBuildWarning,
     Refused as Refused,
     UsageError as UsageError,
-    bench as bench,
-    build as build,
-    example as example,
-    examples as examples,
     executable as executable,
-    inspect as inspect,
 )
-from ._result import Build as Build, Record as Record, Report as Report
+from ._result import (
+    Benchmark as Benchmark,
+    Build as Build,
+    Inspection as Inspection,
+    NamedError as NamedError,
+    Record as Record,
+    Report as Report,
+)
 from .certification import certify as certify
+
+__version__: str

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from ._command import executable
+from ._process import executable
 
 
 def main() -> int:

@@ -4,48 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import subprocess
-import sys
 import tempfile
-import threading
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Union
 
-from ._result import Build, Record, Report
+from ._process import FmuBuildWarning, Progress, run
+from ._result import Benchmark, Build, Inspection, Report
+from ._signals import PathLike, Signals, files
 
-PathLike = Union[str, "os.PathLike[str]"]
 Quantity = Union[str, float]
-Progress = Callable[[str, float], None]
-"""Called with the stage, such as "studying the model", and how much of it is done, from 0 to 1."""
-
-
-class Refused(RuntimeError):
-    """The FMU or the request was refused; nothing was written."""
-
-
-class UsageError(ValueError):
-    """There is no such option, or it takes no such value."""
-
-
-class FmuBuildWarning(UserWarning):
-    """What fmu-build found to say of an FMU that it built."""
-
-
-def executable() -> Path:
-    """The executable: the one that FMU_BUILD names, the one of this package, or the one on the path."""
-    if named := os.environ.get("FMU_BUILD"):
-        return Path(named)
-    packaged = Path(__file__).with_name("fmu-build.exe" if sys.platform == "win32" else "fmu-build")
-    if packaged.is_file():
-        return packaged
-    if found := shutil.which("fmu-build"):
-        return Path(found)
-    raise FileNotFoundError(
-        "the executable fmu-build is not in this package; install a wheel, or name the executable in FMU_BUILD"
-    )
+"""Seconds, or a text with a unit: ``1e-3``, ``"1ms"``."""
+Ranges = Mapping[str, tuple[float, float]]
+"""Where inputs and parameters may be: ``{"u": (0, 24)}``."""
 
 
 def build(
@@ -54,45 +26,94 @@ def build(
     *,
     step: Quantity | None = None,
     substeps: int | None = None,
-    tolerance: float | None = None,
     budget: str | None = None,
-    inputs: PathLike | None = None,
-    set: Mapping[str, Any] | None = None,
+    evaluation_time: Quantity | None = None,
+    tolerance: float | None = None,
+    peak_tolerance: float | None = None,
+    method: str | None = None,
+    mode: str | None = None,
+    fast: Sequence[str] | None = None,
+    slow: Sequence[str] | None = None,
+    jacobian: str | None = None,
+    rho: float | None = None,
+    watch: str | None = None,
+    twin: str | None = None,
     start: Quantity | None = None,
     stop: Quantity | None = None,
+    inputs: Signals | Iterable[Signals] | None = None,
+    set: Mapping[str, Any] | None = None,
+    explore: int | str | None = None,
+    range: Ranges | None = None,
+    time_limit: Quantity | None = None,
+    memory_limit: str | None = None,
+    no_sandbox: bool = False,
+    jobs: int | None = None,
+    report: PathLike | None = None,
     strict: bool = False,
     force: bool = False,
     progress: Progress | None = None,
-    **options: Any,
+    more: Sequence[str] = (),
 ) -> Build:
     """Build the real-time Co-Simulation FMU ``output`` from the Model-Exchange FMU ``input``.
 
-    Every option of the command line is a keyword: ``--time-limit 5min`` is ``time_limit="5min"``, ``--strict`` is
-    ``strict=True``, an option that may be repeated takes a list, ``--set k=5`` is ``set={"k": 5}``.
-    ``progress`` is called now and then with the stage and how much of it is done.
+    Every option of the command line is a keyword: ``--time-limit 5min`` is ``time_limit="5min"``, ``--set k=5`` is
+    ``set={"k": 5}``, ``--range u=0:24`` is ``range={"u": (0, 24)}``. ``inputs`` takes what :func:`fmpy.simulate_fmu` takes, a
+    structured array with a column ``time``; a pandas DataFrame; a path; or a list of them, a run for each.
+    ``progress`` is called now and then with the stage and how much of it is done. ``more`` is handed to the command as it is.
 
     Raises :class:`Refused` with the message if the FMU or the request is refused. Nothing is written then.
     """
-    options |= dict(step=step, substeps=substeps, tolerance=tolerance, budget=budget, inputs=inputs, set=set)
-    options |= dict(start=start, stop=stop, strict=strict, force=force)
-    wanted = options.pop("report", None)
+    options = _options(locals(), "input", "output", "report", "inputs")
     with tempfile.TemporaryDirectory(prefix="fmu-build-") as folder:
-        page = Path(wanted or Path(folder) / "report.html")
-        arguments = [*_arguments({**options, "report": page}), os.fspath(input), os.fspath(output)]
-        said = json.loads(run(["--json", *arguments], progress))
-        report = Report(page.read_text(encoding="utf-8"))
+        page = Path(report or Path(folder) / "report.html")
+        signals = files(inputs, Path(folder))
+        words = [*_arguments({**options, "inputs": signals, "report": page}), *more]
+        said = json.loads(run(["--json", *words, os.fspath(input), os.fspath(output)], progress))
+        shown = Report(page.read_text(encoding="utf-8"))
     _warn(said, 3)
-    return Build(said, Path(output), report)
+    return Build(said, Path(output), shown)
 
 
-def inspect(fmu: PathLike, *, progress: Progress | None = None, **options: Any) -> Record:
+def inspect(
+    fmu: PathLike,
+    *,
+    svg: PathLike | None = None,
+    start: Quantity | None = None,
+    stop: Quantity | None = None,
+    inputs: Signals | Iterable[Signals] | None = None,
+    set: Mapping[str, Any] | None = None,
+    explore: int | str | None = None,
+    range: Ranges | None = None,
+    time_limit: Quantity | None = None,
+    memory_limit: str | None = None,
+    no_sandbox: bool = False,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    more: Sequence[str] = (),
+) -> Inspection:
     """The structure of a Model-Exchange FMU: Jacobian, blocks, tears, colours, what it declares wrongly."""
-    return _record("inspect", fmu, options, progress)
+    return Inspection(_told("inspect", [fmu], _options(locals(), "fmu", "inputs"), inputs, progress, more))
 
 
-def bench(fmu: PathLike, *, progress: Progress | None = None, **options: Any) -> Record:
+def bench(
+    fmu: PathLike,
+    *,
+    steps: int | None = None,
+    deadline: Quantity | None = None,
+    pace: bool = False,
+    realtime: bool = False,
+    audit: bool = False,
+    no_outputs: bool = False,
+    inputs: Signals | None = None,
+    report: PathLike | None = None,
+    time_limit: Quantity | None = None,
+    memory_limit: str | None = None,
+    no_sandbox: bool = False,
+    progress: Progress | None = None,
+    more: Sequence[str] = (),
+) -> Benchmark:
     """The time of every step of an FMU that fmu-build made, through its C interface."""
-    return _record("bench", fmu, options, progress)
+    return Benchmark(_told("bench", [fmu], _options(locals(), "fmu", "inputs"), inputs, progress, more))
 
 
 def example(name: str, output: PathLike | None = None) -> Path:
@@ -108,15 +129,34 @@ def examples() -> dict[str, str]:
     return {name.partition("[")[0]: text.strip() for name, text in lines}
 
 
-def _record(command: str, fmu: PathLike, options: dict[str, Any], progress: Progress | None) -> Record:
-    said = json.loads(run([command, "--json", *_arguments(options), os.fspath(fmu)], progress))
+def _told(
+    command: str,
+    fmus: Sequence[PathLike],
+    options: Mapping[str, Any],
+    inputs: Signals | Iterable[Signals] | None,
+    progress: Progress | None,
+    more: Sequence[str],
+) -> dict[str, Any]:
+    """What a command prints as JSON."""
+    with tempfile.TemporaryDirectory(prefix="fmu-build-") as folder:
+        words = [*_arguments({**options, "inputs": files(inputs, Path(folder))}), *more]
+        said: dict[str, Any] = json.loads(run([command, "--json", *words, *(os.fspath(fmu) for fmu in fmus)], progress))
     _warn(said, 4)
-    return Record(said)
+    return said
+
+
+def _options(arguments: dict[str, Any], *others: str) -> dict[str, Any]:
+    """Of a function's arguments, those that are options of the command line."""
+    return {name: value for name, value in arguments.items() if name not in (*others, "progress", "more")}
 
 
 def _warn(said: Mapping[str, Any], level: int) -> None:
     for warning in said.get("warnings", ()):
         warnings.warn(warning, FmuBuildWarning, stacklevel=level)  # where the caller stands
+
+
+COMMAS = ("fast", "slow")
+"""Options that take a list in one word."""
 
 
 def _arguments(options: Mapping[str, Any]) -> list[str]:
@@ -130,6 +170,8 @@ def _arguments(options: Mapping[str, Any]) -> list[str]:
             words.append(option)
         elif isinstance(value, Mapping):
             words += (f"{option}={key}={_text(item)}" for key, item in value.items())
+        elif name in COMMAS and not isinstance(value, str):
+            words.append(f"{option}={','.join(value)}")
         elif isinstance(value, Iterable) and not isinstance(value, (str, os.PathLike)):
             words += (f"{option}={_text(item)}" for item in value)
         else:
@@ -140,44 +182,7 @@ def _arguments(options: Mapping[str, Any]) -> list[str]:
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, tuple):
+        low, high = value
+        return f"{low}:{high}"
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
-
-
-def run(arguments: list[str], progress: Progress | None = None) -> str:
-    """Run the executable and return what it prints."""
-    environment = {**os.environ, "FMU_BUILD_PROGRESS": "lines"} if progress else None
-    process = subprocess.Popen(
-        [os.fspath(executable()), *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment,
-        encoding="utf-8",
-        errors="replace",
-    )
-    assert process.stdout and process.stderr
-    output: list[str] = []
-    reader = threading.Thread(target=lambda out=process.stdout: output.append(out.read()), daemon=True)
-    reader.start()
-    complaint: list[str] = []
-    try:
-        for line in process.stderr:
-            fields = line.rstrip("\n").split("\t", 2)
-            if progress and fields[0] == "progress" and len(fields) == 3:
-                progress(fields[2], float(fields[1]))
-            else:
-                complaint.append(line)
-        code = process.wait()
-    except BaseException:
-        # Ctrl-C, or the callback raised: nothing goes on behind the caller's back.
-        process.kill()
-        process.wait()
-        raise
-    finally:
-        reader.join()
-        process.stdout.close()
-        process.stderr.close()
-    if code != 0:
-        message = "".join(complaint).strip().removeprefix("fmu-build: ")
-        raise (UsageError if code == 2 else Refused)(message or f"fmu-build ended with exit code {code}")
-    return output[0]

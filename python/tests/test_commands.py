@@ -1,9 +1,11 @@
 """The commands as functions: results as attributes, refusals as exceptions, warnings as warnings."""
 
 import json
+import re
 import subprocess
 import sys
 import zipfile
+from inspect import signature
 
 import fmu_build
 import pytest
@@ -25,6 +27,65 @@ def test_a_build_has_everything_that_json_has(drive):
         built.nonsense
 
 
+def test_results_are_json_and_arrays(drive):
+    built = drive[1]
+    again = json.loads(json.dumps(built))
+    assert again == dict(built) and again["errors"][0]["name"] == built.errors[0].name
+    array = built.to_numpy()
+    assert array["name"].tolist() == [error.name for error in built.errors]
+    assert array["error"].tolist() == [error.error for error in built.errors]
+    pandas = pytest.importorskip("pandas")
+    assert isinstance(built.to_pandas(), pandas.DataFrame) and built.to_pandas()["peak"].max() == array["peak"].max()
+
+
+def test_the_version_is_the_executables():
+    printed = subprocess.run([fmu_build.executable(), "--version"], capture_output=True, text=True).stdout
+    assert fmu_build.__version__ == printed.split()[1]
+
+
+@pytest.mark.parametrize("command, function", [((), fmu_build.build), (("inspect",), fmu_build.inspect), (("bench",), fmu_build.bench)])
+def test_every_option_is_a_keyword(command, function):
+    """What --help lists and a caller cannot say would be found here; and the other way round."""
+    text = subprocess.run([fmu_build.executable(), *command, "--help"], capture_output=True, text=True).stdout
+    options = {name.replace("-", "_") for name in re.findall(r"^ +(?:-\w, )?--([a-z-]+)", text, re.M)}
+    ours = {"help", "version", "json", "quiet"}  # the module sees to these itself
+    keywords = {name for name, parameter in signature(function).parameters.items() if parameter.kind is parameter.KEYWORD_ONLY}
+    assert options - ours == keywords - {"progress", "more"}
+
+
+def test_inputs_are_what_people_have(drive, tmp_path):
+    """A file, a structured array, a DataFrame and columns with the same signals make the same FMU; a range reaches the command."""
+    np = pytest.importorskip("numpy")
+    pandas = pytest.importorskip("pandas")
+    time = np.linspace(0, 0.1, 11)
+    columns = {"time": time, "u": 24 * np.sin(20 * time) / 7}
+    file = tmp_path / "signals.csv"
+    file.write_text("time,u\n" + "".join(f"{float(t)!r},{float(u)!r}\n" for t, u in zip(time, columns["u"])))
+    array = np.array(list(zip(*columns.values())), dtype=[(name, float) for name in columns])
+    given = [file, array, pandas.DataFrame(columns), pandas.DataFrame(columns).set_index("time"), columns, [str(file)]]
+    plans, errors = set(), set()
+    for number, inputs in enumerate(given):
+        built = fmu_build.build(drive[0], tmp_path / f"{number}.fmu", inputs=inputs, stop=0.1, range={"u": (0, 24)})
+        assert built.ranges[0].startswith("u = 0 … 24 V (--range)")
+        with zipfile.ZipFile(built.path) as archive:
+            plans.add(archive.read("resources/plan.json"))
+        errors.add(built.error)
+    assert len(plans) == len(errors) == 1
+    with pytest.raises(ValueError, match="no column 'time' .they have: u"):
+        fmu_build.build(drive[0], tmp_path / "no.fmu", inputs={"u": [0, 1]})
+    with pytest.raises(TypeError, match="inputs are int"):
+        fmu_build.build(drive[0], tmp_path / "no.fmu", inputs=5)
+
+
+def test_a_missing_extra_says_how_to_install_it(tmp_path):
+    """In an interpreter that has none of them."""
+    code = "import sys, fmu_build; sys.modules['fmpy'] = sys.modules['pandas'] = None\n"
+    said = lambda line: subprocess.run([sys.executable, "-c", code + line], capture_output=True, text=True).stderr  # noqa: E731
+    assert "ImportError: certify needs fmpy: pip install 'fmu-build[certify]'" in said("fmu_build.certify")
+    frame = "from fmu_build._result import frame, structured; frame(structured([{'a': 1}]))"
+    assert "ImportError: to_pandas() needs pandas: pip install 'fmu-build[pandas]'" in said(frame)
+
+
 def test_the_report_shows_itself(drive, tmp_path):
     report = drive[1].report
     assert report._repr_html_().startswith("<iframe") and "&lt;" in report._repr_html_()
@@ -34,8 +95,10 @@ def test_the_report_shows_itself(drive, tmp_path):
 def test_what_is_refused_raises_with_the_message_and_writes_nothing(drive, tmp_path):
     with pytest.raises(fmu_build.Refused, match="no variable nowhere"):
         fmu_build.build(drive[0], tmp_path / "out.fmu", set={"nowhere": 1})
-    with pytest.raises(fmu_build.UsageError, match="--nonsense"):
+    with pytest.raises(TypeError, match="nonsense"):
         fmu_build.build(drive[0], tmp_path / "out.fmu", nonsense=1)
+    with pytest.raises(fmu_build.UsageError, match="--nonsense"):
+        fmu_build.build(drive[0], tmp_path / "out.fmu", more=["--nonsense"])
     assert not (tmp_path / "out.fmu").exists()
 
 

@@ -548,6 +548,7 @@ pub unsafe extern "C" fn fmi2CompletedIntegratorStep(
             for flag in [enter_event_mode, terminate] {
                 *flag.as_mut().ok_or("there is no place for an answer")? = 0;
             }
+            *enter_event_mode = c_int::from(it.oddity() == Oddity::Broken(Fault::AsksAlways));
             it.completed_integrator_step()
         })
     }

@@ -198,11 +198,14 @@ fn samples(studied: &Studied, n: usize, chosen: &[&Sample], large: &[&Sample]) -
         jacobians.iter().map_while(|jacobian| eigenvalues(jacobian.as_ref()).ok()).collect();
     // An eigenvalue problem without a solution has never been seen; what follows it is left out.
     jacobians.truncate(spectra.len());
-    let sparse: Vec<(u64, SparseJacobian)> = large.iter().filter_map(|sample| {
-        let entries = studied.entries.iter().zip(&sample.jacobian);
-        let entries = entries.map(|(&(row, col, _), &value)| (row as usize, col as usize, value));
-        Some((sample.regime, SparseJacobian::new(n, entries.collect()).ok()?))
-    }).collect();
+    let sparse: Vec<(u64, SparseJacobian)> = large
+        .iter()
+        .filter_map(|sample| {
+            let entries = studied.entries.iter().zip(&sample.jacobian);
+            let entries = entries.map(|(&(row, col, _), &value)| (row as usize, col as usize, value));
+            Some((sample.regime, SparseJacobian::new(n, entries.collect()).ok()?))
+        })
+        .collect();
     let regimes = chosen.iter().take(jacobians.len()).map(|sample| sample.regime);
     let regimes = regimes.chain(sparse.iter().map(|(regime, _)| *regime)).collect();
     Samples {

@@ -16,8 +16,8 @@ use crate::lab::Lab;
 use crate::options::{Budget, Options};
 use crate::warning::Warnings;
 use crate::worker::Simulated;
-use outcome::Outcome;
 use fmu_runtime::plan::{Method, Plan, Policy, Watch};
+use outcome::Outcome;
 use serde::Serialize;
 
 /// One plan that was considered.

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use bind::{Bound, bind};
 pub use explore::{Exploration, Extent, Scenario, explore, scouts};
+pub use fmu_runtime::value::Value;
 pub use range::{Range, Ranges};
 
 /// One run.
@@ -39,14 +40,6 @@ pub struct Setting {
     pub name: String,
     pub reference: u32,
     pub value: Value,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Value {
-    Real(f64),
-    Integer(i32),
-    Boolean(bool),
-    Text(String),
 }
 
 /// A column of the inputs and the variable that it drives.

@@ -1,6 +1,6 @@
 //! The error of the verified run and what the FMU says of it, over time: both as they were up to each point.
 
-use super::plot::{LEFT, RIGHT, frame, open, title_x};
+use super::plot::{LEFT, RIGHT, frame, open, time_below};
 use super::text::percent;
 use std::fmt::Write;
 
@@ -61,7 +61,7 @@ pub fn error_and_estimate(
         y(tolerance) - 4.0,
         percent(tolerance)
     );
-    title_x(&mut out, BOTTOM, &format!("time from {begin} to {end} s"));
+    time_below(&mut out, begin, end, BOTTOM);
     out.push_str("</svg>\n");
     Some(out)
 }

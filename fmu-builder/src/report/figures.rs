@@ -3,16 +3,16 @@
 //! Nothing measured on this machine is in here, so that the page inside the FMU may use all of it.
 
 use crate::analysis::step_advice::step_advice;
+use crate::build::Attempt;
 use crate::decide::{Decision, Spectra, range};
 use crate::diagnostics;
 use crate::source::Source;
-use crate::worker::Studied;
 use fmu_runtime::measure::Measure;
 use fmu_runtime::plan::{Accuracy, ErrorSource};
 use model_description::{Causality, Variability};
 
-/// Trajectories that are drawn, worst first.
-const PLOTS: usize = 8;
+/// Trajectories that are kept, worst first: a reader picks among them.
+const CURVES: usize = 32;
 /// Points of a trajectory, about.
 const POINTS: usize = 500;
 /// Up to this many states eigenvalues are drawn; more are a blot.
@@ -20,7 +20,8 @@ const SPECTRUM: usize = 150;
 
 #[derive(Clone, Debug, Default)]
 pub struct Figures {
-    pub times: Vec<f64>,
+    /// The run that is drawn, where it is an invented one because nothing moves in the given run.
+    pub drawn: Option<String>,
     pub curves: Vec<Curve>,
     /// Quantities that were compared, drawn or not, and what they are: "output", "state".
     pub compared: usize,
@@ -35,13 +36,14 @@ pub struct Figures {
     pub documentation: Option<String>,
 }
 
-/// One quantity, accurate and as the new FMU computes it, at `Figures::times`.
+/// One quantity, accurate and as the new FMU computes it, at points in time of its own.
 #[derive(Clone, Debug, Default)]
 pub struct Curve {
     pub name: String,
     pub unit: Option<String>,
     pub description: Option<String>,
     pub error: Option<f64>,
+    pub times: Vec<f64>,
     pub reference: Vec<f64>,
     /// Shorter if the run ended early.
     pub built: Vec<f64>,
@@ -77,7 +79,8 @@ pub struct Port {
 }
 
 impl Figures {
-    pub fn new(source: &Source, studied: &Studied, decision: &Decision) -> Figures {
+    pub fn new(source: &Source, attempt: &Attempt) -> Figures {
+        let Attempt { studied, decision, .. } = attempt;
         let variables = &source.description.variables;
         let names = &decision.plan.states.names;
         let outputs = source.outputs();
@@ -85,25 +88,29 @@ impl Figures {
             true => (0..names.len()).map(|i| (names[i].clone(), source.state_variable(i))).collect(),
             false => outputs.iter().map(|&i| (variables[i].name.clone(), Some(i))).collect(),
         };
-        let error = |i: usize| decision.errors.get(i).copied();
+        let (times, reference, simulated, errors) = match &attempt.moved {
+            Some(run) => (&run.times, &run.reference, &run.simulated, &run.errors),
+            None => (&studied.times, &studied.trajectory, &decision.simulated.trajectory, &decision.errors),
+        };
+        let error = |i: usize| errors.get(i).copied();
         let mut order: Vec<usize> = (0..watched.len()).collect();
         order.sort_by(|&a, &b| error(b).unwrap_or(0.0).total_cmp(&error(a).unwrap_or(0.0)));
-        order.truncate(PLOTS);
-        let simulated = &decision.simulated.trajectory;
-        let points = thin(&order, &studied.trajectory, simulated);
-        let at = |rows: &[Vec<f64>], quantity: usize| {
-            let values = points.iter().map_while(|&p| rows.get(p)?.get(quantity).copied());
-            values.collect::<Vec<f64>>()
-        };
+        order.truncate(CURVES);
         let curve = |&i: &usize| {
             let variable = watched[i].1.map(|index| &variables[index]);
+            let points = thin(i, reference, simulated);
+            let at = |rows: &[Vec<f64>]| {
+                let values = points.iter().map_while(|&p| rows.get(p)?.get(i).copied());
+                values.collect::<Vec<f64>>()
+            };
             Curve {
                 name: watched[i].0.clone(),
                 unit: variable.and_then(|variable| variable.unit.clone()),
                 description: variable.and_then(|variable| variable.description.clone()),
                 error: error(i),
-                reference: at(&studied.trajectory, i),
-                built: at(simulated, i),
+                times: points.iter().map(|&p| times[p]).collect(),
+                reference: at(reference),
+                built: at(simulated),
             }
         };
         let inputs = variables.iter().filter(|variable| variable.causality == Causality::Input);
@@ -118,7 +125,7 @@ impl Figures {
         });
         let diagnostics = diagnostics::describe(&decision.plan.diagnostics);
         Figures {
-            times: points.iter().map(|&p| studied.times[p]).collect(),
+            drawn: attempt.moved.as_ref().map(|run| run.name.clone()),
             curves: order.iter().map(curve).collect(),
             compared: watched.len(),
             noun: if outputs.is_empty() { "state" } else { "output" },
@@ -162,24 +169,21 @@ fn errors_so_far(decision: &Decision, reference: &[Vec<f64>]) -> Vec<f64> {
         .collect()
 }
 
-/// Points to draw: all of a short run. Of a long one, in every stretch of time, those where a drawn curve is least and
-/// greatest, so that no peak is lost.
-fn thin(order: &[usize], reference: &[Vec<f64>], simulated: &[Vec<f64>]) -> Vec<usize> {
+/// Points to draw: all of a short run. Of a long one, in every stretch of time, those where the curve is least and greatest, so that no peak is
+/// lost.
+fn thin(quantity: usize, reference: &[Vec<f64>], simulated: &[Vec<f64>]) -> Vec<usize> {
     let count = reference.len();
     if count <= 2 * POINTS {
         return (0..count).collect();
     }
-    let stretches = POINTS / (4 * order.len()).clamp(2, 20);
+    let stretches = POINTS / 4;
     let mut points = vec![0, count - 1];
     for stretch in 0..stretches {
         let range = stretch * count / stretches..(stretch + 1) * count / stretches;
         for rows in [reference, simulated] {
-            for &quantity in order {
-                let inside =
-                    range.clone().filter_map(|p| rows.get(p)?.get(quantity).map(|&value| (p, value)));
-                points.extend(inside.clone().min_by(|a, b| a.1.total_cmp(&b.1)).map(|(p, _)| p));
-                points.extend(inside.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(p, _)| p));
-            }
+            let inside = range.clone().filter_map(|p| rows.get(p)?.get(quantity).map(|&value| (p, value)));
+            points.extend(inside.clone().min_by(|a, b| a.1.total_cmp(&b.1)).map(|(p, _)| p));
+            points.extend(inside.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(p, _)| p));
         }
         points.extend(range.step_by((count / POINTS).max(1)));
     }
@@ -238,7 +242,7 @@ mod tests {
     fn thinning_keeps_peaks() {
         let mut rows = vec![vec![0.0]; 10_000];
         rows[7_777][0] = 5.0;
-        let points = thin(&[0], &rows, &rows[..9_000]);
+        let points = thin(0, &rows, &rows[..9_000]);
         assert!(points.contains(&7_777) && points.contains(&0) && points.contains(&9_999));
         assert!(points.len() < 2_000, "{}", points.len());
         assert!(points.is_sorted());

@@ -3,13 +3,17 @@
 use super::escape;
 use super::text::{grouped, percent};
 use crate::quantity::format_duration;
-use crate::summary::{Summary, count, trim};
+use crate::summary::{Mark, Summary, count, trim};
 use std::fmt::Write;
 
 pub fn key_figures(out: &mut String, summary: &Summary) {
     out.push_str("<section id=\"figures\">\n<div class=\"tiles\">\n");
     let mut tile = |value: String, label: &str| {
-        let class = if label == "largest error" && summary.missed() { "tile missed" } else { "tile" };
+        let class = if label == "largest error" && summary.verdict.accuracy.mark == Mark::Missed {
+            "tile missed"
+        } else {
+            "tile"
+        };
         let _ = writeln!(
             out,
             "<div class=\"{class}\"><span class=\"value\">{value}</span><span class=\"label\">{label}</span></div>"
@@ -32,7 +36,7 @@ pub fn key_figures(out: &mut String, summary: &Summary) {
         }
         _ => {}
     }
-    out.push_str("</div>\n<h2>Key figures</h2>\n<div class=\"scroll\"><table><tbody>\n");
+    out.push_str("</div>\n<h2>Key figures</h2>\n<div class=\"scroll\"><table class=\"facts\"><tbody>\n");
     let mut row = |name: &str, value: String, why: String| {
         let _ = writeln!(
             out,

@@ -5,12 +5,15 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `key_figures` | the table at the top |
+//! | `verdict` | the box at the top: accurate, in time |
+//! | `key_figures` | the table below it |
 //! | `structure` | what is solved with what |
 //! | `stability` | eigenvalues, amplification, time constants |
 //! | `usage` | how to use the FMU, what it promises |
 //! | `text` | numbers as people read them |
 //! | `figures` | the data that is drawn, thinned |
+//! | `interactive` | the same data for the script that picks, zooms and reads values |
+//! | `trials` | the plans that were tried, and why each lost |
 //! | `plot`, `cost_plot`, `estimate_plot`, `watch_plot` | charts as inline SVG |
 //! | `benchmark` | the page of `fmu-build bench` |
 //! | `style.css` | colours, widths, paper |
@@ -19,19 +22,22 @@ mod benchmark;
 mod cost_plot;
 mod estimate_plot;
 pub mod figures;
+mod interactive;
 mod key_figures;
 mod plot;
 mod runs;
 mod stability;
 mod structure;
 mod text;
+mod trials;
 mod usage;
+mod verdict;
 mod watch_plot;
 
-use crate::decide::{Decision, Trial};
+use crate::decide::Decision;
 use crate::quantity::format_duration;
 use crate::structure::draw::escape;
-use crate::summary::{Summary, count, trim};
+use crate::summary::{Summary, count};
 use std::fmt::Write;
 use text::{capital, grouped, number, percent};
 
@@ -40,6 +46,8 @@ pub use figures::Figures;
 
 /// Warnings that are listed before the rest is counted.
 const WARNINGS: usize = 20;
+/// Trajectories that are drawn, worst first; a reader can pick others.
+const PLOTS: usize = 8;
 
 /// `documentation/index.html` of the new FMU.
 pub fn certificate(summary: &Summary, decision: &Decision) -> String {
@@ -58,14 +66,14 @@ fn page(summary: &Summary, decision: &Decision, step_times: Option<&[f64]>) -> S
     trajectories(&mut out, summary, decision);
     structure::structure(&mut out, summary, decision);
     stability::stability(&mut out, summary);
-    trials(&mut out, &decision.trials);
+    trials::trials(&mut out, &decision.trials);
     if let Some(times) = step_times {
         step_time(&mut out, summary, times);
     }
     usage::usage(&mut out, summary, decision);
     let _ = write!(
         out,
-        "<footer>Made by fmu-build {}{}. Platforms: {}.{}</footer>\n</body>\n</html>\n",
+        "<footer>Made by fmu-build {}{}. Platforms: {}.{}</footer>\n{}</body>\n</html>\n",
         env!("CARGO_PKG_VERSION"),
         match summary.generation_tool.as_str() {
             "" => String::new(),
@@ -75,7 +83,9 @@ fn page(summary: &Summary, decision: &Decision, step_times: Option<&[f64]>) -> S
         match step_times {
             None => " The same figures for programs: <code>resources/certificate.json</code>.",
             Some(_) => " Computing times are of the machine that built it.",
-        }
+        },
+        // Not in the FMU: tools that show its page may run no scripts, and its size counts there.
+        step_times.map_or(String::new(), |_| interactive::scripts(&summary.figures))
     );
     out
 }
@@ -101,25 +111,7 @@ fn headline(out: &mut String, summary: &Summary) {
         format_duration(summary.step),
         escape(&capital(&summary.method_text())),
     );
-    let missed = summary.missed();
-    let verdict = match summary.error {
-        Some(error) => format!(
-            "<b>{}</b> The largest error against the accurate solution is {} of the {}’s range{} (root mean square, \
-             t = {} … {} s).",
-            if missed { "The tolerance is missed." } else { "Within the tolerance." },
-            percent(error),
-            summary.figures.noun,
-            match worst(summary) {
-                Some(name) if error > 0.0 => format!(", in <code>{}</code>", escape(name)),
-                _ => String::new(),
-            },
-            summary.verified_from,
-            number(summary.verified_to),
-        ),
-        None => "<b>Built.</b> There is no continuous output or state to compare with an accurate solution."
-            .into(),
-    };
-    let _ = writeln!(out, "<p class=\"verdict{}\">{verdict}</p>", if missed { " missed" } else { "" });
+    verdict::verdict(out, &summary.verdict);
     if !summary.warnings.is_empty() {
         let _ = writeln!(
             out,
@@ -159,33 +151,34 @@ fn trajectories(out: &mut String, summary: &Summary, decision: &Decision) {
         out.push_str("<p>There is no continuous output or state to draw.</p>\n</section>\n");
         return;
     }
-    let shown = match figures.compared - figures.curves.len() {
+    let shown = match figures.compared.saturating_sub(PLOTS) {
         0 => String::new(),
-        _ => format!(
-            " The {} with the largest errors of {}.",
-            figures.curves.len(),
-            count(figures.compared, figures.noun)
-        ),
+        _ => format!(" The {PLOTS} with the largest errors of {}.", count(figures.compared, figures.noun)),
     };
     let _ = writeln!(
         out,
-        "<p>The run that was verified, with the code that is in the FMU, against an accurate solution of the same model. \
+        "<p>{} with the code that is in the FMU, against an accurate solution of the same model. \
          The deviation below each curve is in the same unit.{shown}</p>\n\
          <p class=\"legend\"><span><i class=\"r\"></i>accurate solution</span><span><i></i>this FMU</span>\
-         <span><i class=\"d\"></i>deviation</span></p>\n<div class=\"plots\">"
+         <span><i class=\"d\"></i>deviation</span></p>\n<div class=\"plots\">",
+        match &figures.drawn {
+            Some(name) =>
+                format!("Nothing moves in the given run. This is an invented one, <b>{}</b>,", escape(name)),
+            None => "The run that was verified,".into(),
+        }
     );
-    for curve in &figures.curves {
+    for (number, curve) in figures.curves.iter().take(PLOTS).enumerate() {
         let what = curve.description.as_deref().filter(|text| !text.is_empty());
         let _ = write!(
             out,
-            "<figure>\n<figcaption><span><span class=\"name\">{}</span>{}</span>{}</figcaption>\n{}</figure>\n",
+            "<figure data-curve=\"{number}\">\n<figcaption><span><span class=\"name\">{}</span>{}</span>{}</figcaption>\n{}</figure>\n",
             escape(&curve.name),
             what.map_or(String::new(), |what| format!(" <span class=\"what\">{}</span>", escape(what))),
             curve.error.map_or(String::new(), |error| format!(
                 "<span class=\"error\">error {}</span>",
                 percent(error)
             )),
-            plot::curve(&figures.times, curve)
+            plot::curve(curve)
         );
     }
     out.push_str("</div>\n");
@@ -244,65 +237,6 @@ fn watch(out: &mut String, summary: &Summary, decision: &Decision) {
     );
 }
 
-fn trials(out: &mut String, trials: &[Trial]) {
-    out.push_str("<section id=\"trials\">\n<h2>What was tried</h2>\n");
-    if trials.is_empty() {
-        out.push_str("<p>There was nothing to choose.</p>\n</section>\n");
-        return;
-    }
-    out.push_str(
-        "<p>Plans in the order in which they were considered, run with the code that is in the FMU and compared with the accurate \
-         solution. The cheapest on average wins that keeps two thirds of the tolerance on all runs, of those within 15 % of each other the most accurate; where its longest step \
-         takes more than a tenth of the communication step, another one only if that is clearly better for it.</p>\n",
-    );
-    if let Some(plot) = cost_plot::error_against_cost(trials) {
-        let _ = writeln!(
-            out,
-            "<div class=\"plots\"><figure>\n<figcaption><span class=\"name\">Error against cost</span></figcaption>\n{plot}</figure></div>"
-        );
-    }
-    out.push_str(
-        "<div class=\"scroll\"><table class=\"trials\"><thead><tr><th scope=\"col\">Method</th><th scope=\"col\">Implicit states</th><th scope=\"col\">Jacobian \
-         renewed</th><th scope=\"col\" class=\"number\">Entries kept</th><th scope=\"col\" class=\"number\">Evaluations</th>\
-         <th scope=\"col\" class=\"number\">Operations</th><th scope=\"col\" class=\"number\">Error</th><th></th></tr></thead>\n<tbody>\n",
-    );
-    for trial in trials {
-        let (class, error, note) = match (&trial.failed, trial.error) {
-            (Some(failed), error) => ("", error.map_or("failed".into(), percent), escape(failed)),
-            (None, Some(error)) => ("", percent(error), String::new()),
-            (None, None) if trial.chosen => ("", "–".to_string(), String::new()),
-            (None, None) => ("unused", "not needed".to_string(), String::new()),
-        };
-        let class = if trial.chosen { "chosen" } else { class };
-        let _ = writeln!(
-            out,
-            "<tr{}><td>{}</td><td>{}</td><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>\
-             <td class=\"number\">{}</td><td class=\"number\">{error}</td><td class=\"failed\">{}</td></tr>",
-            if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") },
-            escape(&trial.method),
-            escape(&trial.label),
-            escape(&policy(&trial.policy)),
-            grouped(trial.kept_nonzeros as u64),
-            trim(trial.evaluations_per_step),
-            grouped(trial.operations_per_step),
-            if trial.chosen { "✓ chosen" } else { &note }
-        );
-    }
-    out.push_str("</tbody></table></div>\n</section>\n");
-}
-
-/// In words.
-fn policy(name: &str) -> String {
-    match name.split_once(' ') {
-        Some(("rolling", "1")) => "1 colour each step, in turn".into(),
-        Some(("rolling", colours)) => format!("{colours} colours each step, in turn"),
-        _ if name == "every" => "every step".into(),
-        _ if name == "frozen" => "at events".into(),
-        _ if name == "watched" => "at events and when it has aged".into(),
-        _ => name.into(),
-    }
-}
-
 fn step_time(out: &mut String, summary: &Summary, sorted: &[f64]) {
     if sorted.is_empty() {
         return;
@@ -323,11 +257,6 @@ fn step_time(out: &mut String, summary: &Summary, sorted: &[f64]) {
         grouped(steps as u64),
         plot::histogram(&weighed, summary.step, "the step itself")
     );
-}
-
-fn worst(summary: &Summary) -> Option<&str> {
-    let worst = summary.errors.iter().max_by(|a, b| a.error.total_cmp(&b.error))?;
-    Some(&worst.name)
 }
 
 #[cfg(test)]

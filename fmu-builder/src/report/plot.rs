@@ -3,11 +3,36 @@
 use super::escape;
 use super::figures::{Curve, Spectrum};
 use crate::quantity::format_duration;
+use serde::Serialize;
 use std::fmt::Write;
 
 const WIDTH: f64 = 540.0;
 pub(super) const LEFT: f64 = 62.0;
 pub(super) const RIGHT: f64 = 528.0;
+
+/// Where a trajectory and, below it, its deviation are drawn; the page's script draws into the same places.
+#[derive(Clone, Copy, Serialize)]
+pub(super) struct Frame {
+    width: f64,
+    height: f64,
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+    low_top: f64,
+    low_bottom: f64,
+}
+
+pub(super) const FRAME: Frame = Frame {
+    width: WIDTH,
+    height: 292.0,
+    left: LEFT,
+    right: RIGHT,
+    top: 18.0,
+    bottom: 168.0,
+    low_top: 198.0,
+    low_bottom: 252.0,
+};
 
 /// Smaller ones are zero, larger ones than its inverse leave a gap: arithmetic on the others is safe.
 const TINY: f64 = 1e-250;
@@ -96,18 +121,18 @@ impl Axis {
 }
 
 /// The accurate solution and the new FMU's above, their difference below, over one time axis.
-pub fn curve(times: &[f64], curve: &Curve) -> String {
-    let (top, bottom, low_top, low_bottom) = (18.0, 168.0, 198.0, 252.0);
+pub fn curve(curve: &Curve) -> String {
+    let Frame { height, top, bottom, low_top, low_bottom, .. } = FRAME;
     let deviation: Vec<f64> =
         curve.built.iter().zip(&curve.reference).map(|(built, reference)| built - reference).collect();
-    let (factor, unit) = time_unit(times);
-    let seconds: Vec<f64> = times.iter().map(|time| time * factor).collect();
+    let (factor, unit) = time_unit(&curve.times);
+    let seconds: Vec<f64> = curve.times.iter().map(|time| time * factor).collect();
     let x = Axis::new(seconds.iter().copied(), 0.0, LEFT, RIGHT, 6);
     let both = curve.reference.iter().chain(&curve.built).copied();
     let y = Axis::new(both, 0.06, bottom, top, 4);
     let d = Axis::new(deviation.iter().copied().chain([0.0]), 0.1, low_bottom, low_top, 3);
     let mut out =
-        open(292.0, &format!("{}: accurate solution, new FMU and their difference over time", curve.name));
+        open(height, &format!("{}: accurate solution, new FMU and their difference over time", curve.name));
     for (axis, top, bottom) in [(&y, top, bottom), (&d, low_top, low_bottom)] {
         levels(&mut out, axis);
         for (value, _) in &x.ticks {
@@ -135,11 +160,15 @@ pub fn curve(times: &[f64], curve: &Curve) -> String {
     out
 }
 
+/// Up to about here an axis of both signs is linear, and logarithmic beyond: what the axis is called says so.
+const LINEAR: f64 = 0.1;
+const SYMLOG: &str = "linear up to 0.1, then logarithmic";
+
 /// hλ of the model, with the discs in which explicit Euler is stable and implicit Euler grows.
 pub fn model_spectrum(spectrum: &Spectrum) -> String {
     let (top, bottom) = (14.0, 300.0);
-    // Linear near zero, logarithmic away from it: stiff models span many decades.
-    let warp = |value: f64| (value / 0.1).asinh();
+    // Stiff models span many decades, of both signs.
+    let warp = |value: f64| (value / LINEAR).asinh();
     let (mut left, mut right, mut high) = (2.5f64, 2.5f64, 1.5f64);
     for &(re, im) in &spectrum.model {
         (left, right, high) = (left.max(-re * 1.3), right.max(re * 1.3), high.max(im.abs() * 1.3));
@@ -207,10 +236,10 @@ pub fn model_spectrum(spectrum: &Spectrum) -> String {
     }
     frame(&mut out, top, bottom);
     dots(&mut out, spectrum.model.iter().map(|&(re, im)| (x(re), y(im))));
-    title_x(&mut out, bottom, "real part of h λ");
+    title_x(&mut out, bottom, &format!("real part of h λ ({SYMLOG})"));
     let _ = writeln!(
         out,
-        "<text transform=\"translate(14 {}) rotate(-90)\" text-anchor=\"middle\">imaginary part of h λ</text>",
+        "<text transform=\"translate(14 {}) rotate(-90)\" text-anchor=\"middle\">imaginary part of h λ ({SYMLOG})</text>",
         (top + bottom) / 2.0
     );
     out.push_str("</svg>\n");
@@ -378,6 +407,13 @@ pub(super) fn title_x(out: &mut String, bottom: f64, what: &str) {
     );
 }
 
+/// The time from `begin` to `end` under a chart.
+pub(super) fn time_below(out: &mut String, begin: f64, end: f64, bottom: f64) {
+    let (factor, unit) = time_unit(&[begin, end]);
+    let axis = Axis::new([begin * factor, end * factor].into_iter(), 0.0, LEFT, RIGHT, 6);
+    below(out, &axis, bottom, &format!("time in {unit}"));
+}
+
 /// A curve; what cannot be drawn leaves a gap.
 fn line(out: &mut String, class: &str, x: &Axis, y: &Axis, times: &[f64], values: &[f64]) {
     let mut path = String::new();
@@ -410,7 +446,7 @@ fn dots(out: &mut String, places: impl Iterator<Item = (f64, f64)>) {
 }
 
 /// The unit in which the run is a handy number.
-fn time_unit(times: &[f64]) -> (f64, &'static str) {
+pub(super) fn time_unit(times: &[f64]) -> (f64, &'static str) {
     let span = match (times.first(), times.last()) {
         (Some(first), Some(last)) => last - first,
         _ => 1.0,
@@ -469,8 +505,8 @@ mod tests {
             vec![1.0, f64::NAN, 2.0],
         ] {
             let times: Vec<f64> = (0..values.len()).map(|i| i as f64).collect();
-            let one = Curve { reference: values.clone(), built: values, ..Curve::default() };
-            let picture = curve(&times, &one);
+            let one = Curve { times, reference: values.clone(), built: values, ..Curve::default() };
+            let picture = curve(&one);
             assert!(!picture.contains("NaN") && !picture.contains("inf"), "{picture}");
         }
     }

@@ -12,7 +12,7 @@ pub fn runs(out: &mut String, summary: &Summary) {
         out.push_str(
             "<h3>Invented runs</h3>\n<p>Nobody knows the bench’s inputs beforehand: the model was also driven by signals of the builder’s own, with \
              other parameters and from other start values. <i>Fresh</i> is the error of the fully implicit Euler step with a Jacobian of its own in \
-             every step.</p>\n<div class=\"scroll\"><table><thead><tr><th scope=\"col\">Run</th><th scope=\"col\" class=\"number\">Error</th>\
+             every step.</p>\n<div class=\"scroll\"><table class=\"runs\"><thead><tr><th scope=\"col\">Run</th><th scope=\"col\" class=\"number\">Error</th>\
              <th scope=\"col\">worst in</th><th scope=\"col\" class=\"number\">Fresh</th><th scope=\"col\" class=\"number\">Steps outside the plan</th>\
              </tr></thead>\n<tbody>\n",
         );

@@ -59,7 +59,7 @@ fn time_constants(out: &mut String, spectrum: &Spectrum) {
         out.push_str("<p>All eigenvalues are zero: the states only integrate.</p>\n");
         return;
     }
-    out.push_str("<div class=\"scroll\"><table><tbody>\n");
+    out.push_str("<div class=\"scroll\"><table class=\"facts\"><tbody>\n");
     let mut row = |name: &str, value: String, why: String| {
         let _ = writeln!(
             out,

@@ -3,7 +3,8 @@ use super::text::significant;
 use super::*;
 use crate::analysis::verdict::Verdict;
 use crate::decide::{
-    Candidate, Certificate, Cost, Stability, Explored, ExploredRun, Switching, Times, WorstMode, WorstStep,
+    Candidate, Certificate, Cost, Explored, ExploredRun, Stability, Switching, Times, Trial, WorstMode,
+    WorstStep,
 };
 use crate::structure::{Pattern, plan_parts};
 use crate::summary::{
@@ -66,10 +67,10 @@ fn names() -> Vec<String> {
 }
 
 fn decision() -> Decision {
-    let trial = |label: &str, error, failed: Option<&str>, chosen| Trial {
+    let trial = |label: &str, error: Option<f64>, failed: Option<&str>, chosen| Trial {
         label: label.into(),
         method: "lie".into(),
-        explored_error: None,
+        explored_error: error.map(|error: f64| 3.0 * error),
         policy: "rolling 1".into(),
         kept_nonzeros: 4,
         evaluations_per_step: 2.0,
@@ -243,8 +244,9 @@ fn summary() -> Summary {
         repairs: vec![NASTY.into(); 2],
         written: NASTY.into(),
         figures: Figures {
-            times: vec![0.0, 0.5, 1.0],
+            drawn: None,
             curves: vec![Curve {
+                times: vec![0.0, 0.5, 1.0],
                 name: NASTY.into(),
                 unit: Some(NASTY.into()),
                 description: Some(NASTY.into()),
@@ -283,7 +285,9 @@ fn every_section_is_there() {
         let id = format!("<section id=\"{section}\">");
         assert!(report.contains(&id) && certificate.contains(&id), "{section}");
     }
-    for text in ["Within the tolerance.", "0.2 %", "✓ chosen", "not needed", "12\u{202f}345", "1 ms"] {
+    for text in
+        ["✓ Accurate</b>", "✓ In time</b>", "0.2 %", "✓ chosen", "not needed", "12\u{202f}345", "1 ms"]
+    {
         assert!(report.contains(text), "{text}");
     }
     assert!(report.contains("<section id=\"steps\">") && !certificate.contains("<section id=\"steps\">"));
@@ -315,12 +319,65 @@ fn the_certificate_is_free_of_measurements() {
     assert!(report(&summary(), &decision()).contains("123 ns"));
 }
 
+/// The box of a page whose accuracy is as `change` makes it.
+fn judged(change: impl Fn(&mut Accuracy)) -> String {
+    let mut changed = summary();
+    change(&mut changed.verdict.accuracy);
+    changed.verdict.accuracy = changed.verdict.accuracy.judged();
+    let page = report(&changed, &decision());
+    page.split("<div class=\"verdict ").nth(1).and_then(|rest| rest.split("<section").next()).unwrap().into()
+}
+
 #[test]
 fn a_missed_tolerance_is_the_headline() {
-    let mut missed = summary();
-    missed.tolerance = 0.001;
-    let page = certificate(&missed, &decision());
-    assert!(page.contains("<p class=\"verdict missed\"><b>The tolerance is missed.</b>"));
+    let missed = judged(|accuracy| accuracy.invented.as_mut().unwrap().value = 0.026);
+    assert!(missed.starts_with("missed\""), "{missed}");
+    assert!(missed.contains("<div class=\"half missed\"><b>✗ Not accurate</b>"), "{missed}");
+    assert!(missed.contains("<div class=\"half kept\"><b>✓ In time</b>"), "{missed}");
+}
+
+/// An error of zero of what stands still is not green, and the page says what to do.
+#[test]
+fn nothing_that_moved_is_not_verified() {
+    let still = judged(|accuracy| {
+        accuracy.moved = Moved { given: false, invented: true };
+        accuracy.given.as_mut().unwrap().value = 0.0;
+    });
+    assert!(still.starts_with("unverified\""), "{still}");
+    assert!(
+        still.contains("<div class=\"half unverified\"><b>? Not verified</b><p>Nothing moved"),
+        "{still}"
+    );
+    assert!(still.contains("--inputs"), "{still}");
+    let mut drawn = summary();
+    drawn.figures.drawn = Some(NASTY.into());
+    let page = report(&drawn, &decision());
+    assert!(page.contains("This is an invented one, <b>&lt;b&gt;&amp;&quot;</b>,"), "the run that is drawn");
+}
+
+#[test]
+fn the_order_is_the_methods() {
+    for order in [1, 3] {
+        let page = report(&Summary { order, ..summary() }, &decision());
+        assert!(page.contains(&format!("The method is of order {order}:")), "{order}");
+    }
+}
+
+/// Each plan with both errors and its worst step: 0.2 % on the given runs, three times that on invented ones.
+#[test]
+fn trials_tell_both_errors() {
+    let page = report(&summary(), &decision());
+    let row = page.split("<tr class=\"chosen\">").nth(1).and_then(|rest| rest.split("</tr>").next()).unwrap();
+    let cells: Vec<&str> =
+        row.split("<td").skip(1).filter_map(|cell| cell.split(['>', '<']).nth(1)).collect();
+    assert_eq!(cells[4..], ["2", "6", "12\u{202f}345", "0.2 %", "0.6 %", "✓ chosen"], "{row}");
+}
+
+/// The script and its data are beside the FMU, not in it.
+#[test]
+fn only_the_report_is_interactive() {
+    assert!(report(&summary(), &decision()).contains("id=\"curves\""));
+    assert!(!certificate(&summary(), &decision()).contains("<script"));
 }
 
 /// A model without states has none of the data.

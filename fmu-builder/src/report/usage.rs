@@ -105,7 +105,14 @@ pub(super) fn usage(out: &mut String, summary: &Summary, decision: &Decision) {
                 count(summary.samples, "point")
             ),
         );
-        item(out, "The method is of order 1: oscillations that the step hardly resolves are damped.");
+        item(
+            out,
+            &format!(
+                "The method is of order {}: oscillations that the step hardly resolves are {}.",
+                summary.order,
+                if summary.order == 1 { "damped" } else { "damped or shifted in time" }
+            ),
+        );
     }
     item(
         out,
@@ -115,7 +122,7 @@ pub(super) fn usage(out: &mut String, summary: &Summary, decision: &Decision) {
 }
 
 fn ports(out: &mut String, ports: &[Port]) {
-    out.push_str("<div class=\"scroll\"><table><tbody>\n");
+    out.push_str("<div class=\"scroll\"><table class=\"facts\"><tbody>\n");
     for port in ports.iter().take(PORTS) {
         let unit = port.unit.as_deref().filter(|unit| !unit.is_empty());
         let _ = writeln!(

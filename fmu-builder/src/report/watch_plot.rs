@@ -1,6 +1,6 @@
 //! What each step missed because of its matrix, over the verified run: the watch's value, with the threshold above which it speaks.
 
-use super::plot::{LEFT, RIGHT, frame, open, title_x};
+use super::plot::{LEFT, RIGHT, frame, open, time_below};
 use super::text::percent;
 use std::fmt::Write;
 
@@ -51,7 +51,7 @@ pub fn defects_over_time(defects: &[f64], begin: f64, end: f64, threshold: f64) 
         y(threshold) - 4.0,
         percent(threshold)
     );
-    title_x(&mut out, BOTTOM, &format!("time from {begin} to {end} s"));
+    time_below(&mut out, begin, end, BOTTOM);
     out.push_str("</svg>\n");
     Some(out)
 }

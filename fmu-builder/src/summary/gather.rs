@@ -47,6 +47,9 @@ impl Summary {
         let discrete_errors = discrete_errors(source, decision, grid.step);
         warnings.extend(late_switching(&discrete_errors, decision.tolerance).map(Warning::LateSwitching));
         warnings.extend(findings(studied, names));
+        if source.needs_execution_tool() {
+            warnings.add(Warning::NeedsTool);
+        }
         let renamed = diagnostics::renamed(&source.description).into_iter();
         warnings.extend(renamed.map(|(ours, called)| Warning::Renamed { ours, called }));
         if grid.truncated {
@@ -156,7 +159,7 @@ impl Summary {
             warnings,
             repairs: repaired,
             written: options.output.clone(),
-            figures: Figures::new(source, studied, decision),
+            figures: Figures::new(source, attempt),
         }
     }
 }

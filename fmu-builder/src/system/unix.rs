@@ -266,3 +266,19 @@ pub fn real_time_priority() -> Result<(), String> {
     };
     priority.map_err(|error| error.to_string()).and_then(set)
 }
+
+// The machine.
+
+/// The processor's name and the kernel's version, as far as the system tells.
+pub fn machine() -> [Option<String>; 2] {
+    let words = |text: String| {
+        Some(text.split_whitespace().collect::<Vec<_>>().join(" ")).filter(|text| !text.is_empty())
+    };
+    let processor = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("model name"))?;
+        line.split_once(':').map(|(_, name)| name.to_string())
+    });
+    let kernel = fs::read_to_string("/proc/version").ok();
+    let kernel = kernel.map(|text| text.split_whitespace().take(3).collect::<Vec<_>>().join(" "));
+    [processor.and_then(words), kernel.and_then(words)]
+}

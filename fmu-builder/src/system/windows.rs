@@ -141,3 +141,10 @@ pub fn write_only_in(_: &[PathBuf]) -> Result<(), String> {
 pub fn real_time_priority() -> Result<(), String> {
     Err("this system has no SCHED_FIFO".into())
 }
+
+// The machine.
+
+/// The processor's name and the system's, as far as the environment tells.
+pub fn machine() -> [Option<String>; 2] {
+    [std::env::var("PROCESSOR_IDENTIFIER").ok(), std::env::var("OS").ok()]
+}

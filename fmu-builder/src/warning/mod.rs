@@ -59,6 +59,8 @@ pub enum Warning {
         least: f64,
         most: f64,
     },
+    /// The FMU says that it runs only beside the tool that made it.
+    NeedsTool,
     /// The FMU does not do what it says that it can; it is built without.
     Lacks(Lack),
     /// The tolerance is as small as the error of the accurate solution, `accuracy`.
@@ -276,6 +278,7 @@ impl Warning {
             Warning::LongStep { .. } => "long_step",
             Warning::LongEventStep { .. } => "long_event_step",
             Warning::EvaluationTimesVary { .. } => "evaluation_times_vary",
+            Warning::NeedsTool => "needs_tool",
             Warning::Lacks(_) => "ability_lacking",
             Warning::ToleranceBeyondReference { .. } => "tolerance_beyond_reference",
             Warning::UnmovedInputs(_) => "unmoved_inputs",

@@ -62,6 +62,10 @@ impl Display for Warning {
                 format_duration(*least),
                 format_duration(*most)
             ),
+            Warning::NeedsTool => f.write_str(
+                "the FMU says that it needs its tool at run time (needsExecutionTool=\"true\"); it ran here, but \
+                 a test bench without that tool may not run it. Export it as a stand-alone FMU if you can",
+            ),
             Warning::Lacks(lack) => lack.fmt(f),
             Warning::ToleranceBeyondReference { tolerance, accuracy } => write!(
                 f,

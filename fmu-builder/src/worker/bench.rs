@@ -3,18 +3,18 @@
 use super::load::load;
 use super::session::{Session, Signals, expect, said};
 use super::timing;
-use crate::experiment::{Experiment, Value};
+use crate::experiment::Experiment;
 use crate::interface::Interface;
 use crate::lab::Reporter;
 use crate::lab::protocol::Refusal;
 use crate::system;
+use fmu_runtime::component::Component;
 use fmu_runtime::fmi::{Fmu2, Instantiation, Kind, Log};
 use fmu_runtime::plan::Plan;
 use fmu_runtime::platform;
 use fmu_runtime::resources;
 use model_description::{Causality, Kind as VariableKind, ModelDescription};
 use serde::{Deserialize, Serialize};
-use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -263,14 +263,6 @@ fn apply(fmu: &mut Fmu2, signals: &mut Option<Signals>, time: f64) {
     let (references, values) = signals.continuous_at(time, false);
     let _ = fmu.set_real(references, values);
     for (reference, value) in signals.held_at(time) {
-        let _ = match value {
-            Value::Real(value) => fmu.set_real(&[reference], &[value]),
-            Value::Integer(value) => fmu.set_integer(&[reference], &[value]),
-            Value::Boolean(value) => fmu.set_boolean(&[reference], &[value as i32]),
-            Value::Text(value) => {
-                let text = CString::new(value.replace('\0', "")).unwrap_or_default();
-                fmu.set_string(&[reference], &[&text])
-            }
-        };
+        let _ = fmu.set_value(reference, &value);
     }
 }

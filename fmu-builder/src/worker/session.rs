@@ -11,11 +11,11 @@ use crate::interface::Interface;
 use crate::lab::Reporter;
 use crate::lab::protocol::Refusal;
 use crate::system;
+use fmu_runtime::component::Component;
 use fmu_runtime::fmi::{EventInfo, Fmu2, Instantiation, Kind, LoadError, Log, ROOM, SavedState};
 use fmu_runtime::platform;
 use fmu_runtime::resources;
 use fmu_runtime::status::Status;
-use std::ffi::CString;
 use std::sync::Arc;
 
 pub struct Session {
@@ -120,7 +120,7 @@ pub fn instantiate(interface: &Interface, reporter: &mut Reporter) -> Result<(Fm
 /// Give start values; the FMU is instantiated, not initialised.
 pub fn set_start_values(inner: &mut Fmu2, experiment: &Experiment, log: &Log) -> Result<(), String> {
     for setting in &experiment.settings {
-        let status = set(inner, setting.reference, &setting.value);
+        let status = inner.set_value(setting.reference, &setting.value);
         if !status.is_usable() {
             return Err(format!(
                 "the FMU refused {} = {:?} with {}{}",
@@ -132,18 +132,6 @@ pub fn set_start_values(inner: &mut Fmu2, experiment: &Experiment, log: &Log) ->
         }
     }
     Ok(())
-}
-
-fn set(inner: &mut Fmu2, reference: u32, value: &Value) -> Status {
-    match value {
-        Value::Real(value) => inner.set_real(&[reference], &[*value]),
-        Value::Integer(value) => inner.set_integer(&[reference], &[*value]),
-        Value::Boolean(value) => inner.set_boolean(&[reference], &[*value as i32]),
-        Value::Text(value) => {
-            let text = CString::new(value.replace('\0', "")).unwrap_or_default();
-            inner.set_string(&[reference], &[&text])
-        }
-    }
 }
 
 impl Session {
@@ -489,7 +477,7 @@ impl Signals {
     fn apply_all(&mut self, inner: &mut Fmu2, time: f64) -> Status {
         let mut worst = self.apply_continuous(inner, time, false);
         for (reference, value) in self.held_at(time) {
-            worst = worst.max(set(inner, reference, &value));
+            worst = worst.max(inner.set_value(reference, &value));
         }
         worst
     }

@@ -5,7 +5,7 @@ use super::reference::ROUNDING;
 use super::session::{self, Signals, instantiate, said};
 use super::study::number;
 use crate::ability::{Ability, Lack};
-use crate::experiment::{Experiment, Value};
+use crate::experiment::Experiment;
 use crate::interface::Interface;
 use crate::lab::Reporter;
 use crate::lab::protocol::Refusal;
@@ -13,7 +13,6 @@ use fmu_runtime::fmi::Fmu2;
 use fmu_runtime::instance::{Counters, Instance};
 use fmu_runtime::plan::Plan;
 use serde::{Deserialize, Serialize};
-use std::ffi::CString;
 use std::time::Instant;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -72,7 +71,7 @@ impl Simulate {
         let twin = self.twin(reporter)?;
         let mut signals = Signals::of(experiment);
         let host = *inner.callbacks();
-        let mut instance = Instance::with_inner(&plan.model.name, plan.clone(), inner, twin, host)?;
+        let mut instance = Instance::with_inner(&plan.model.name, plan.clone(), inner, twin, Box::new(host))?;
         let fail = |call: &str| Err(format!("{call} failed{}", said(&log)).into());
         if !instance.setup_experiment(self.interface.tolerance, experiment.start, None).is_usable() {
             return fail("fmi2SetupExperiment");
@@ -169,29 +168,18 @@ impl Simulate {
         Ok(Some(twin))
     }
 
-    fn discrete(&self, instance: &mut Instance) -> Vec<i64> {
+    fn discrete(&self, instance: &mut Instance<Fmu2>) -> Vec<i64> {
         let outputs = self.interface.discrete_outputs.iter();
-        let values = outputs.map(|(reference, kind)| {
-            let mut value = [0];
-            let (status, value) = match kind {
-                Value::Boolean(_) => {
-                    (instance.get_boolean(&[*reference], &mut value), Value::Boolean(value[0] != 0))
-                }
-                Value::Text(_) => return number(instance.text(*reference).map(Value::Text)),
-                _ => (instance.get_integer(&[*reference], &mut value), Value::Integer(value[0])),
-            };
-            number(status.is_usable().then_some(value))
-        });
-        values.collect()
+        outputs.map(|&(reference, of)| number(instance.value(reference, of))).collect()
     }
 
-    fn watch(&self, instance: &mut Instance) -> Vec<f64> {
+    fn watch(&self, instance: &mut Instance<Fmu2>) -> Vec<f64> {
         if self.interface.outputs.is_empty() {
             return instance.states().to_vec();
         }
         let mut values = vec![0.0; self.interface.outputs.len()];
         // What cannot be read shows as NaN, never as a value.
-        if !instance.get_real(&self.interface.outputs, &mut values).is_usable() {
+        if !instance.get(&self.interface.outputs, &mut values).is_usable() {
             values.fill(f64::NAN);
         }
         values
@@ -199,19 +187,11 @@ impl Simulate {
 }
 
 /// Set every input to its value at `time`; those that did not change cost nothing.
-fn apply(instance: &mut Instance, signals: &mut Signals, time: f64) {
+fn apply(instance: &mut Instance<Fmu2>, signals: &mut Signals, time: f64) {
     let (references, values) = signals.continuous_at(time, false);
-    let _ = instance.set_real(references, values);
+    let _ = instance.set(references, values);
     for (reference, value) in signals.held_at(time) {
-        let _ = match value {
-            Value::Real(value) => instance.set_real(&[reference], &[value]),
-            Value::Integer(value) => instance.set_integer(&[reference], &[value]),
-            Value::Boolean(value) => instance.set_boolean(&[reference], &[value as i32]),
-            Value::Text(value) => {
-                let text = CString::new(value.replace('\0', "")).unwrap_or_default();
-                instance.set_string(&[reference], &[text])
-            }
-        };
+        let _ = instance.set_value(reference, &value);
     }
 }
 

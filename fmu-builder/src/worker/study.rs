@@ -17,6 +17,8 @@ use crate::interface::Interface;
 use crate::lab::Reporter;
 use crate::lab::protocol::Refusal;
 use crate::warning::StudyRemark;
+use fmu_runtime::component::Component;
+use fmu_runtime::value::Type;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
@@ -43,7 +45,7 @@ pub struct Study {
     /// Seconds that the accurate run may take.
     pub patience: f64,
     /// Variables whose start value the description does not give, with an example of their type: read after initialisation.
-    pub missing_starts: Vec<(u32, Value)>,
+    pub missing_starts: Vec<(u32, Type)>,
     /// The description says that a derivative depends on time.
     pub time_declared: bool,
     /// Check directional derivatives, and measure at more places what calls cost; one run of a model is enough for that.
@@ -142,7 +144,7 @@ impl Study {
         let starts = self
             .missing_starts
             .iter()
-            .map(|(reference, kind)| read_value(&mut session, *reference, kind))
+            .map(|&(reference, of)| read_value(&mut session, reference, of))
             .collect();
 
         let (mut prober, wider) = match known {
@@ -450,8 +452,7 @@ impl Study {
         let mut f = vec![0.0; x.len()];
         expect(session.derivatives(time, &x, false, &mut f), "fmi2GetDerivatives", &session.log)?;
         let discrete = self.interface.discrete_outputs.iter();
-        let discrete =
-            discrete.map(|(reference, kind)| number(read_value(session, *reference, kind))).collect();
+        let discrete = discrete.map(|&(reference, of)| number(read_value(session, reference, of))).collect();
         if self.interface.outputs.is_empty() {
             return Ok((x, discrete));
         }
@@ -495,17 +496,7 @@ pub fn number(value: Option<Value>) -> i64 {
 }
 
 /// The value of a variable now.
-fn read_value(session: &mut Session, reference: u32, kind: &Value) -> Option<Value> {
-    let (mut real, mut integer) = ([0.0], [0]);
-    let inner = &mut session.inner;
-    let (status, value) = match kind {
-        Value::Real(_) => (inner.get_real(&[reference], &mut real), Value::Real(real[0])),
-        Value::Integer(_) => (inner.get_integer(&[reference], &mut integer), Value::Integer(integer[0])),
-        Value::Boolean(_) => (inner.get_boolean(&[reference], &mut integer), Value::Boolean(integer[0] != 0)),
-        Value::Text(_) => {
-            return inner.copy_string(reference).map(|text| Value::Text(text.to_string_lossy().into_owned()));
-        }
-    };
-    let finite = !matches!(value, Value::Real(real) if !real.is_finite());
-    (status.is_usable() && finite).then_some(value)
+fn read_value(session: &mut Session, reference: u32, of: Type) -> Option<Value> {
+    let value = session.inner.value(reference, of);
+    value.filter(|value| !matches!(value, Value::Real(real) if !real.is_finite()))
 }

@@ -13,12 +13,11 @@ mod pointers;
 mod states;
 
 use fmu_runtime::fmi::{Callbacks, Fmu2, Host, Instantiation, Kind, LoadError, Witness};
-use fmu_runtime::instance::Instance;
 use fmu_runtime::platform;
 use fmu_runtime::resources::{self, INNER, PLAN};
 use fmu_runtime::status::Status;
 use own_library::own_resources;
-use pointers::{guard, input, output, text};
+use pointers::{Instance, guard, input, output, text, with_booleans};
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -96,7 +95,7 @@ pub unsafe extern "C" fn fmi2Instantiate(
         // SAFETY: likewise. What the twin says is what the FMU says, or of no interest.
         let twin = asked.then(|| unsafe { Fmu2::load(&library, Host::Silent(callbacks), &request) });
         let twin = twin.and_then(|twin| twin.inspect_err(|error| no_twin(&name, &callbacks, error)).ok());
-        Instance::with_inner(&name, plan, inner, twin, callbacks)
+        Instance::with_inner(&name, plan, inner, twin, Box::new(callbacks))
     }));
     match made {
         Ok(Ok(instance)) => Box::into_raw(Box::new(instance)).cast(),
@@ -206,7 +205,7 @@ pub unsafe extern "C" fn fmi2GetReal(c: *mut c_void, vr: *const u32, n: usize, v
         return Status::Error;
     };
     // SAFETY: promised by the caller.
-    unsafe { guard(c, |it| it.get_real(vr, values)) }
+    unsafe { guard(c, |it| it.get(vr, values)) }
 }
 
 /// # Safety
@@ -223,7 +222,7 @@ pub unsafe extern "C" fn fmi2GetInteger(
         return Status::Error;
     };
     // SAFETY: promised by the caller.
-    unsafe { guard(c, |it| it.get_integer(vr, values)) }
+    unsafe { guard(c, |it| it.get(vr, values)) }
 }
 
 /// # Safety
@@ -240,7 +239,15 @@ pub unsafe extern "C" fn fmi2GetBoolean(
         return Status::Error;
     };
     // SAFETY: promised by the caller.
-    unsafe { guard(c, |it| it.get_boolean(vr, values)) }
+    unsafe {
+        guard(c, |it| {
+            with_booleans(n, |booleans| {
+                let status = it.get(vr, booleans);
+                values.iter_mut().zip(booleans).for_each(|(value, boolean)| *value = i32::from(*boolean));
+                status
+            })
+        })
+    }
 }
 
 /// # Safety
@@ -257,7 +264,7 @@ pub unsafe extern "C" fn fmi2GetString(
         return Status::Error;
     };
     // SAFETY: promised by the caller.
-    unsafe { guard(c, |it| it.get_string(vr, values)) }
+    unsafe { guard(c, |it| it.get(vr, values)) }
 }
 
 /// # Safety
@@ -269,7 +276,7 @@ pub unsafe extern "C" fn fmi2SetReal(c: *mut c_void, vr: *const u32, n: usize, v
         return Status::Error;
     };
     // SAFETY: promised by the caller.
-    unsafe { guard(c, |it| it.set_real(vr, values)) }
+    unsafe { guard(c, |it| it.set(vr, values)) }
 }
 
 /// # Safety
@@ -286,7 +293,7 @@ pub unsafe extern "C" fn fmi2SetInteger(
         return Status::Error;
     };
     // SAFETY: promised by the caller.
-    unsafe { guard(c, |it| it.set_integer(vr, values)) }
+    unsafe { guard(c, |it| it.set(vr, values)) }
 }
 
 /// # Safety
@@ -303,7 +310,14 @@ pub unsafe extern "C" fn fmi2SetBoolean(
         return Status::Error;
     };
     // SAFETY: promised by the caller.
-    unsafe { guard(c, |it| it.set_boolean(vr, values)) }
+    unsafe {
+        guard(c, |it| {
+            with_booleans(n, |booleans| {
+                booleans.iter_mut().zip(values).for_each(|(boolean, value)| *boolean = *value != 0);
+                it.set(vr, booleans)
+            })
+        })
+    }
 }
 
 /// # Safety
@@ -324,7 +338,7 @@ pub unsafe extern "C" fn fmi2SetString(
         values.iter().map(|&value| unsafe { text(value) }.map(CStr::to_owned)).collect();
     let Some(strings) = strings else { return Status::Error };
     // SAFETY: promised by the caller.
-    unsafe { guard(c, |it| it.set_string(vr, &strings)) }
+    unsafe { guard(c, |it| it.set(vr, &strings)) }
 }
 
 /// # Safety

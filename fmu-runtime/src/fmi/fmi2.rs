@@ -334,7 +334,7 @@ impl Fmu2 {
         call!(self in READING.get_string(references.as_ptr(), references.len(), values.as_mut_ptr()))
     }
 
-    pub fn set_string(&mut self, references: &[u32], values: &[&CStr]) -> Status {
+    pub fn set_string(&mut self, references: &[u32], values: &[CString]) -> Status {
         assert_eq!(references.len(), values.len());
         if references.is_empty() {
             return Status::Ok;

@@ -7,9 +7,12 @@
 #![allow(unsafe_code)]
 
 use super::Callbacks;
+use crate::component::Importer;
 use crate::status::Status;
+use crate::version::Version;
 use fmi2_types::Logger;
 use std::ffi::{CStr, c_char, c_void};
+use std::fmt;
 use std::sync::Mutex;
 
 /// The last messages of an FMU, as text, and the first of an error: what comes later may only follow from it.
@@ -45,6 +48,16 @@ impl Log {
             }
             kept.last.push(message);
         }
+    }
+}
+
+impl Importer for Callbacks {
+    fn version(&self) -> Version {
+        Version::Two
+    }
+
+    fn log(&self, instance: &CStr, status: Status, category: &CStr, message: fmt::Arguments) {
+        Callbacks::log(self, instance, status, category, message);
     }
 }
 

@@ -1,9 +1,11 @@
 //! Foreign FMUs: their C types, loading their libraries, their messages, and their calls.
 //!
 //! `loader` opens a library and finds its functions, `fmi2` calls them, `logger` takes the messages of an FMU that
-//! has no importer, `model` makes one the integrator's model, `room` stands behind vectors that it fills, `witness` tells another process of the last call.
+//! has no importer, `model` and `component` make one the integrator's model and the component inside an exported FMU, `room`
+//! stands behind vectors that it fills, `witness` tells another process of the last call.
 //! The C types themselves are in the crate `fmi2_types`, which the reference models share.
 
+mod component;
 mod fmi2;
 mod loader;
 mod logger;

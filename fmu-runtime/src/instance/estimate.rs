@@ -1,10 +1,11 @@
 //! What the FMU says of its own error: outputs compared with those of its twin at each communication point.
 
 use super::twin::Twin;
-use crate::fmi::Fmu2;
+use crate::component::Component;
 use crate::integrator::Integrator;
 use crate::measure::Measure;
 use crate::plan::Accuracy;
+use crate::value::ValuesMut;
 use std::ffi::{CStr, CString};
 
 pub(super) struct Estimate {
@@ -14,7 +15,7 @@ pub(super) struct Estimate {
     /// The values at a point: the FMU's and the other's.
     values: [Vec<f64>; 2],
     integers: [Vec<i32>; 2],
-    booleans: [Vec<i32>; 2],
+    booleans: [Vec<bool>; 2],
     /// The importer was told that the error is beyond the tolerance. No part of a saved state.
     told: bool,
 }
@@ -33,7 +34,7 @@ pub(super) struct Beyond {
 impl Estimate {
     pub fn new(accuracy: &Accuracy) -> Estimate {
         let pair = |count: usize| [vec![0.0; count], vec![0.0; count]];
-        let discrete = |count: usize| [vec![0; count], vec![0; count]];
+        let twice = |count: usize| [vec![0; count], vec![0; count]];
         let (reals, integers, booleans) =
             (accuracy.names.len(), accuracy.integers.len(), accuracy.booleans.len());
         let text = |name: &String| CString::new(name.replace('\0', "")).unwrap_or_default();
@@ -41,8 +42,8 @@ impl Estimate {
             measure: Measure::new(accuracy),
             names: accuracy.names.iter().map(text).collect(),
             values: pair(reals),
-            integers: discrete(integers),
-            booleans: discrete(booleans),
+            integers: twice(integers),
+            booleans: [vec![false; booleans], vec![false; booleans]],
             told: false,
             accuracy: accuracy.clone(),
         }
@@ -60,7 +61,7 @@ impl Estimate {
     }
 
     /// A communication point: what the steps' own estimates add up to.
-    pub fn note_carried(&mut self, fmu: &Integrator<Fmu2>) -> Option<Beyond> {
+    pub fn note_carried<C: Component>(&mut self, fmu: &Integrator<C>) -> Option<Beyond> {
         let Estimate { accuracy, measure, values: [values, others], .. } = self;
         values.copy_from_slice(&fmu.live.x);
         for ((other, x), error) in others.iter_mut().zip(values.iter()).zip(&fmu.live.carried) {
@@ -71,7 +72,7 @@ impl Estimate {
     }
 
     /// A communication point of both: compare. What is beyond the tolerance is given once.
-    pub fn compare(&mut self, fmu: &mut Integrator<Fmu2>, twin: &mut Twin) -> Option<Beyond> {
+    pub fn compare<C: Component>(&mut self, fmu: &mut Integrator<C>, twin: &mut Twin<C>) -> Option<Beyond> {
         let other = &mut twin.integrator;
         let Estimate { accuracy, values: [values, others], .. } = self;
         if !(read(accuracy, fmu, values) && read(accuracy, other, others)) {
@@ -96,26 +97,27 @@ impl Estimate {
         })
     }
 
-    fn compare_discrete(&mut self, fmu: &mut Fmu2, twin: &mut Fmu2) {
+    fn compare_discrete<C: Component>(&mut self, fmu: &mut C, twin: &mut C) {
         let Estimate { accuracy, measure, integers: [i, i_twin], booleans: [b, b_twin], .. } = self;
         let Accuracy { integers, booleans, strings, .. } = accuracy;
         if !integers.is_empty()
-            && fmu.get_integer(integers, i).is_usable()
-            && twin.get_integer(integers, i_twin).is_usable()
+            && fmu.get(integers, ValuesMut::Integer(i)).is_usable()
+            && twin.get(integers, ValuesMut::Integer(i_twin)).is_usable()
         {
             let pairs = i.iter().zip(i_twin.iter()).enumerate();
             pairs.filter(|(_, (a, b))| a != b).for_each(|(at, _)| measure.note_difference(at));
         }
         if !booleans.is_empty()
-            && fmu.get_boolean(booleans, b).is_usable()
-            && twin.get_boolean(booleans, b_twin).is_usable()
+            && fmu.get(booleans, ValuesMut::Boolean(b)).is_usable()
+            && twin.get(booleans, ValuesMut::Boolean(b_twin)).is_usable()
         {
             let pairs = b.iter().zip(b_twin.iter()).enumerate();
-            let differing = pairs.filter(|(_, (a, b))| (**a != 0) != (**b != 0));
-            differing.for_each(|(at, _)| measure.note_difference(integers.len() + at));
+            pairs
+                .filter(|(_, (a, b))| a != b)
+                .for_each(|(at, _)| measure.note_difference(integers.len() + at));
         }
         for (at, &reference) in strings.iter().enumerate() {
-            if fmu.string_digest(reference) != twin.string_digest(reference) {
+            if fmu.text_digest(reference) != twin.text_digest(reference) {
                 measure.note_difference(integers.len() + booleans.len() + at);
             }
         }
@@ -123,7 +125,7 @@ impl Estimate {
 }
 
 /// What is compared, where the model stands.
-fn read(accuracy: &Accuracy, of: &mut Integrator<Fmu2>, values: &mut [f64]) -> bool {
+fn read<C: Component>(accuracy: &Accuracy, of: &mut Integrator<C>, values: &mut [f64]) -> bool {
     if accuracy.outputs.is_empty() {
         values.copy_from_slice(&of.live.x);
         return true;

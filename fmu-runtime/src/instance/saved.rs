@@ -6,13 +6,15 @@
 
 use super::clock::Clock;
 use super::twin::Twin;
-use super::{Call, Instance, Phase};
+use super::{Instance, Phase};
+use crate::component::Component;
 use crate::fmi::{Mode, SavedState};
 use crate::integrator::Live;
 use crate::measure::Measure;
 use crate::status::Status;
+use crate::value::Known;
+use crate::version::Function;
 use serde::{Deserialize, Serialize};
-use std::ffi::CString;
 
 /// What an `fmi2FMUstate` points to.
 pub struct Saved {
@@ -30,10 +32,7 @@ struct Outer {
     /// The twin's, if it was on; and what the two say of the error.
     twin: Option<Live>,
     measure: Option<Measure>,
-    real: Vec<Option<f64>>,
-    integer: Vec<Option<i32>>,
-    boolean: Vec<Option<i32>>,
-    string: Vec<Option<CString>>,
+    known: Known,
     start_time: f64,
     tolerance: Option<f64>,
     clock: Clock,
@@ -54,10 +53,10 @@ struct Serialised<'a> {
     twin: Option<(Mode, &'a [u8])>,
 }
 
-impl Instance {
+impl<C: Component> Instance<C> {
     /// The handle is the address of what is saved; `None` where the model cannot do it.
     pub fn save(&mut self, handle: Option<usize>) -> Result<usize, Status> {
-        if let Some(status) = self.illegal(Call::FmuState) {
+        if let Some(status) = self.illegal(Function::FmuState) {
             return Err(status);
         }
         if !self.integrator.plan().model.can_get_and_set_state {
@@ -69,7 +68,7 @@ impl Instance {
         let status = self.integrator.model.get_fmu_state(&mut inner);
         if !status.is_usable() {
             let _ = self.integrator.model.free_fmu_state(&mut inner);
-            return Err(self.failed("fmi2GetFMUstate", status));
+            return Err(self.failed(Function::GetFmuState, status));
         }
         let (twin, live) = self.twin.as_mut().and_then(Twin::save).unzip();
         let saved = Saved { inner, twin, outer: Outer { twin: live, ..self.outer() } };
@@ -79,13 +78,13 @@ impl Instance {
         };
         let mut old = std::mem::replace(&mut *self.saved[index], saved);
         match self.free_state(&mut old) {
-            status @ (Status::Error | Status::Fatal) => Err(self.failed("fmi2FreeFMUstate", status)),
+            status @ (Status::Error | Status::Fatal) => Err(self.failed(Function::FreeFmuState, status)),
             _ => Ok(address(&self.saved[index])),
         }
     }
 
     pub fn restore(&mut self, handle: usize) -> Status {
-        if let Some(status) = self.illegal(Call::FmuState) {
+        if let Some(status) = self.illegal(Function::FmuState) {
             return status;
         }
         let index = match self.find_saved(handle) {
@@ -95,7 +94,7 @@ impl Instance {
         let saved = &self.saved[index];
         let status = self.integrator.model.set_fmu_state(&saved.inner);
         if !status.is_usable() {
-            return self.failed("fmi2SetFMUstate", status);
+            return self.failed(Function::SetFmuState, status);
         }
         if let Some(twin) = &mut self.twin {
             twin.restore(saved.twin.as_ref().zip(saved.outer.twin.as_ref()));
@@ -107,10 +106,7 @@ impl Instance {
         self.clock = outer.clock;
         self.terminated_by_model = outer.terminated_by_model;
         self.warned_about_step = outer.warned_about_step;
-        self.real.values = outer.real;
-        self.integer.values = outer.integer;
-        self.boolean.values = outer.boolean;
-        self.string.values = outer.string;
+        self.variables.restore(outer.known);
         if let (Some(estimate), Some(measure)) = (&mut self.estimate, outer.measure) {
             estimate.measure = measure;
         }
@@ -127,11 +123,11 @@ impl Instance {
         };
         let mut saved = self.saved.swap_remove(index);
         let status = self.free_state(&mut saved);
-        if status.is_usable() { status } else { self.failed("fmi2FreeFMUstate", status) }
+        if status.is_usable() { status } else { self.failed(Function::FreeFmuState, status) }
     }
 
     pub fn serialize(&mut self, handle: usize) -> Result<Vec<u8>, Status> {
-        if let Some(status) = self.illegal(Call::FmuState) {
+        if let Some(status) = self.illegal(Function::FmuState) {
             return Err(status);
         }
         if !self.integrator.plan().model.can_serialize_state {
@@ -141,7 +137,7 @@ impl Instance {
         let saved = &self.saved[index];
         let inner = match self.integrator.model.serialize(&saved.inner) {
             Ok(inner) => inner,
-            Err(status) => return Err(self.failed("fmi2SerializeFMUstate", status)),
+            Err(status) => return Err(self.failed(Function::Serialize, status)),
         };
         let twin =
             self.twin.as_mut().zip(saved.twin.as_ref()).and_then(|(twin, state)| twin.serialize(state));
@@ -160,7 +156,7 @@ impl Instance {
     }
 
     pub fn deserialize(&mut self, bytes: &[u8]) -> Result<usize, Status> {
-        if let Some(status) = self.illegal(Call::FmuState) {
+        if let Some(status) = self.illegal(Function::FmuState) {
             return Err(status);
         }
         if !self.integrator.plan().model.can_serialize_state {
@@ -184,7 +180,7 @@ impl Instance {
         let status = self.integrator.model.deserialize(inner, mode, &mut saved);
         if !status.is_usable() {
             let _ = self.integrator.model.free_fmu_state(&mut saved);
-            return Err(self.failed("fmi2DeSerializeFMUstate", status));
+            return Err(self.failed(Function::Deserialize, status));
         }
         let twin = self.twin.as_mut().zip(twin).and_then(|(own, (mode, bytes))| own.deserialize(mode, bytes));
         self.saved.push(Box::new(Saved { inner: saved, twin, outer }));
@@ -205,10 +201,7 @@ impl Instance {
             live: self.integrator.live.clone(),
             twin: None,
             measure: self.estimate.as_ref().map(|estimate| estimate.measure.clone()),
-            real: self.real.values.clone(),
-            integer: self.integer.values.clone(),
-            boolean: self.boolean.values.clone(),
-            string: self.string.values.clone(),
+            known: self.variables.known(),
             start_time: self.start_time,
             tolerance: self.tolerance,
             clock: self.clock,
@@ -226,10 +219,7 @@ impl Instance {
                 (Some(measure), Some(estimate)) => measure.fits(&estimate.measure),
                 (measure, estimate) => measure.is_none() && estimate.is_none(),
             }
-            && outer.real.len() == self.real.values.len()
-            && outer.integer.len() == self.integer.values.len()
-            && outer.boolean.len() == self.boolean.values.len()
-            && outer.string.len() == self.string.values.len()
+            && self.variables.fits(&outer.known)
     }
 
     /// An address that we never gave out must not be followed.

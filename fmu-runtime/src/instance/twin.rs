@@ -5,15 +5,19 @@
 //! gets the finer solution. **A twin that fails never fails the FMU**: it is off from there on, which the importer is told once, until
 //! a reset or a restored state puts it right.
 
+use crate::component::Component;
 use crate::fault::Fault;
-use crate::fmi::{Fmu2, Mode, SavedState};
-use crate::integrator::{Division, Integrator, Live};
+use crate::fmi::{Mode, SavedState};
+use crate::integrator::{Changes, Division, Integrator, Live};
 use crate::messages;
+use crate::model::Call;
 use crate::plan::{Plan, Step};
 use crate::status::Status;
+use crate::version::{Function, Version};
+use std::fmt;
 
-pub(super) struct Twin {
-    pub integrator: Integrator<Fmu2>,
+pub(super) struct Twin<C> {
+    pub integrator: Integrator<C>,
     /// It is where the FMU is.
     on: bool,
     /// Why it is not, until somebody was told.
@@ -23,21 +27,12 @@ pub(super) struct Twin {
 /// Why a twin was given up.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Loss {
-    Call { call: &'static str, status: Status },
+    Call { function: Function, status: Status },
     Step(Fault),
 }
 
-/// What a call of `fmi2Set*` changed, after initialisation.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Changes {
-    pub continuous: bool,
-    /// Anything that takes the model to Event Mode.
-    pub event: bool,
-    pub tunable: bool,
-}
-
-impl Twin {
-    pub fn new(plan: &Plan, mut model: Fmu2) -> Result<Twin, String> {
+impl<C: Component> Twin<C> {
+    pub fn new(plan: &Plan, mut model: C) -> Result<Twin<C>, String> {
         model.forbid_calls_after_errors();
         if plan.model.writes_beyond {
             model.make_room(plan.states.names.len(), plan.events.indicators as usize);
@@ -52,8 +47,8 @@ impl Twin {
     }
 
     /// Why it was given up, once.
-    pub fn news(&mut self) -> Option<Loss> {
-        self.news.take()
+    pub fn news(&mut self) -> Option<(Loss, Version)> {
+        self.news.take().map(|loss| (loss, self.integrator.model.version()))
     }
 
     fn lose(&mut self, loss: Loss) {
@@ -63,19 +58,19 @@ impl Twin {
     }
 
     /// A call that must succeed for the twin to go on.
-    pub fn call(&mut self, call: &'static str, function: impl FnOnce(&mut Fmu2) -> Status) {
+    pub fn call(&mut self, function: Function, call: impl FnOnce(&mut C) -> Status) {
         if !self.on {
             return;
         }
-        let status = function(&mut self.integrator.model);
+        let status = call(&mut self.integrator.model);
         if !status.is_usable() {
-            self.lose(Loss::Call { call, status });
+            self.lose(Loss::Call { function, status });
         }
     }
 
     /// After Initialization Mode.
     pub fn start(&mut self, time: f64) {
-        self.call("fmi2ExitInitializationMode", Fmu2::exit_initialization_mode);
+        self.call(Function::ExitInitializationMode, C::exit_initialization_mode);
         if self.on
             && let Err(fault) = self.integrator.start(time)
         {
@@ -98,32 +93,23 @@ impl Twin {
                 }
                 self.integrator.end_rehearsal(begin);
             }
-            self.call("fmi2SetFMUstate", |model| model.set_fmu_state(&state));
+            self.call(Function::SetFmuState, |model| model.set_fmu_state(&state));
         }
         self.free(&mut state);
     }
 
     /// The FMU was given new values: so is its twin. `accepted`: the FMU took them; if it did not, neither need the twin.
-    pub fn set(
-        &mut self,
-        running: bool,
-        changes: Changes,
-        accepted: bool,
-        send: impl FnOnce(&mut Fmu2) -> Status,
-    ) {
-        if running && changes.event && !self.integrator.is_in_event_mode() {
-            self.call("fmi2EnterEventMode", Fmu2::enter_event_mode);
-            self.integrator.note_event_mode();
-        }
+    pub fn set(&mut self, changes: Changes, accepted: bool, send: impl FnOnce(&mut C) -> Status) {
         if !self.on {
             return;
         }
-        let status = send(&mut self.integrator.model);
-        if running {
-            self.integrator.note_values(changes.continuous, changes.tunable);
-        }
-        if !status.is_usable() && accepted {
-            self.lose(Loss::Call { call: "fmi2Set", status });
+        match self.integrator.change(changes, send) {
+            Ok(status) if status.is_usable() || !accepted => {}
+            Ok(status) => self.lose(Loss::Call { function: Function::Set, status }),
+            Err(status) => {
+                let function = Function::Integration(Call::EnterEventMode);
+                self.lose(Loss::Call { function, status: messages::status_of(status) });
+            }
         }
     }
 
@@ -172,7 +158,7 @@ impl Twin {
         };
         let status = self.integrator.model.set_fmu_state(state);
         if !status.is_usable() {
-            self.lose(Loss::Call { call: "fmi2SetFMUstate", status });
+            self.lose(Loss::Call { function: Function::SetFmuState, status });
             return;
         }
         match self.integrator.resume(live.clone()) {
@@ -201,12 +187,26 @@ impl Twin {
     }
 }
 
-impl std::fmt::Display for Loss {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match *self {
-            Loss::Call { call, status } => write!(f, "its {call} returned {}", status.name()),
+impl Loss {
+    /// Why, in the words of the model's version of FMI.
+    pub fn explain(self, version: Version) -> impl fmt::Display {
+        Explained { loss: self, version }
+    }
+}
+
+struct Explained {
+    loss: Loss,
+    version: Version,
+}
+
+impl fmt::Display for Explained {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.loss {
+            Loss::Call { function, status } => {
+                write!(f, "its {} returned {}", self.version.name(function), self.version.status(status))
+            }
             Loss::Step(Fault::Model { call, .. }) => {
-                write!(f, "its {} did not succeed", messages::function(call))
+                write!(f, "its {} did not succeed", self.version.name(Function::Integration(call)))
             }
             Loss::Step(Fault::Terminated { .. }) => write!(f, "the model ended the simulation there"),
             Loss::Step(_) => write!(f, "its step, twice as long, does not get through"),

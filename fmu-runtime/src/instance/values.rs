@@ -1,105 +1,83 @@
-//! Values in and out: `fmi2Get*`, `fmi2Set*` and the derivatives of inputs and outputs.
+//! Values in and out, and the derivatives of inputs and outputs.
 //!
-//! Values are handed through to the inner FMU. What is added: unknown references are refused by number,
-//! values that did not change are not set again, discrete inputs and tunable parameters take the inner FMU
+//! Values are handed through to the model inside. What is added: unknown references are refused by number,
+//! values that did not change are not set again, discrete inputs and tunable parameters take the model
 //! to Event Mode (the next step brings it back), and our own diagnostics are answered here.
 
 use super::estimate::Estimate;
-use super::twin::Changes;
-use super::{Call, Instance, Phase};
-use crate::access::Access;
-use crate::fmi::Fmu2;
+use super::{Instance, Phase};
+use crate::access::Objection;
+use crate::component::Component;
+use crate::integrator::Changes;
+use crate::messages;
+use crate::model::Call;
 use crate::plan::{Quantity, Role};
 use crate::status::Status;
-use std::ffi::{CStr, CString, c_char};
+use crate::value::{Answer, Element, Own, Type, Value, ValuesMut, c_text};
+use crate::version::Function;
 
-/// Changed values on their way to the inner FMU.
-#[derive(Default)]
-pub(super) struct Batch {
-    references: Vec<u32>,
-    reals: Vec<f64>,
-    integers: Vec<i32>,
-    strings: Vec<CString>,
-}
-
-impl Instance {
-    pub fn get_real(&mut self, references: &[u32], values: &mut [f64]) -> Status {
-        self.get(
-            references,
-            values,
-            |it, reference| it.real.find(reference).is_some(),
-            |it, quantity| match quantity {
-                Quantity::StepTime => Some(it.step_time),
-                Quantity::ErrorEstimate => Some(it.integrator.error_estimate()),
-                Quantity::PlanDefect => Some(it.integrator.live.plan_defect),
-                Quantity::Error => Some(it.estimated(|estimate| estimate.measure.error())),
-                Quantity::ErrorPeak => Some(it.estimated(|estimate| estimate.measure.peak())),
-                Quantity::ErrorButForLateness => {
-                    Some(it.estimated(|estimate| estimate.measure.but_for_lateness()))
-                }
-                Quantity::DiscreteError => Some(it.estimated(|estimate| estimate.measure.differing())),
-                _ => None,
+impl<C: Component> Instance<C> {
+    /// Values of one type: from the model in one call, or one by one where diagnostics of our own are among them.
+    pub fn get<A: Answer>(&mut self, references: &[u32], values: &mut [A]) -> Status {
+        if let Some(status) = self.illegal(Function::Get) {
+            return status;
+        }
+        let known = A::Element::access(&self.variables);
+        let status = match references.iter().all(|&reference| known.contains(reference)) {
+            true => self.integrator.model.get(references, A::values(values)),
+            false => match self.get_each(references, values) {
+                Ok(status) => status,
+                Err(reference) => return self.refuse_unknown(A::Element::TYPE, reference),
             },
-            |inner, references, values| inner.get_real(references, values),
-            "Real",
-        )
+        };
+        if !status.is_usable() {
+            return self.failed(Function::Get, status);
+        }
+        A::complete(values, references, A::Element::access(&self.variables));
+        status
     }
 
-    pub fn get_integer(&mut self, references: &[u32], values: &mut [i32]) -> Status {
-        let clamp = |count: u64| Some(i32::try_from(count).unwrap_or(i32::MAX));
-        self.get(
-            references,
-            values,
-            |it, reference| it.integer.find(reference).is_some(),
-            |it, quantity| match quantity {
-                Quantity::Overruns => Some(it.overruns),
-                Quantity::Allocations => clamp(it.allocations),
-                Quantity::Events => clamp(it.integrator.live.events),
-                Quantity::CarriedEvents => clamp(it.integrator.live.carried_events),
-                Quantity::StepsOutsidePlan => clamp(it.steps_outside_plan()),
-                Quantity::StepsWatchSpoke => clamp(it.integrator.live.outside_plan),
-                Quantity::JacobianRenewals => clamp(it.integrator.live.renewals),
-                _ => None,
-            },
-            |inner, references, values| inner.get_integer(references, values),
-            "Integer",
-        )
-    }
-
-    pub fn get_boolean(&mut self, references: &[u32], values: &mut [i32]) -> Status {
-        self.get(
-            references,
-            values,
-            |it, reference| it.boolean.find(reference).is_some(),
-            |_, _| None,
-            |inner, references, values| inner.get_boolean(references, values),
-            "Boolean",
-        )
-    }
-
-    pub fn get_string(&mut self, references: &[u32], values: &mut [*const c_char]) -> Status {
-        let status = self.get(
-            references,
-            values,
-            |it, reference| it.string.find(reference).is_some(),
-            |it, quantity| match quantity {
-                Quantity::ErrorOutput => {
-                    Some(it.estimate.as_ref().map_or(c"", Estimate::worst_output).as_ptr())
-                }
-                _ => None,
-            },
-            |inner, references, values| inner.get_string(references, values),
-            "String",
-        );
-        if status.is_usable() {
-            // Some tools answer with NULL and fmi2OK for a string that nobody set.
-            for (value, &reference) in values.iter_mut().zip(references).filter(|(value, _)| value.is_null())
-            {
-                let known = self.string.find(reference).and_then(|index| self.string.values[index].as_ref());
-                *value = known.map_or(c"".as_ptr(), |known| known.as_ptr());
+    /// Gives the worst status, or the reference that nobody knows.
+    fn get_each<A: Answer>(&mut self, references: &[u32], values: &mut [A]) -> Result<Status, u32> {
+        let mut worst = Status::Ok;
+        for (&reference, value) in references.iter().zip(values) {
+            if A::Element::access(&self.variables).contains(reference) {
+                let value = A::values(std::slice::from_mut(value));
+                worst = worst.max(self.integrator.model.get(&[reference], value));
+            } else {
+                *value = self.diagnostic(reference).and_then(A::own).ok_or(reference)?;
             }
         }
-        status
+        Ok(worst)
+    }
+
+    /// What the runtime tells of itself by this reference.
+    fn diagnostic(&mut self, reference: u32) -> Option<Own> {
+        let diagnostics = &self.integrator.plan().diagnostics;
+        let quantity = diagnostics.iter().find(|diagnostic| diagnostic.reference == reference)?.quantity;
+        let measured = matches!(quantity, Quantity::StepTime | Quantity::Overruns | Quantity::Allocations);
+        self.measure_time |= measured;
+        let count = |count: u64| Own::Integer(i32::try_from(count).unwrap_or(i32::MAX));
+        let live = &self.integrator.live;
+        Some(match quantity {
+            Quantity::StepTime => Own::Real(self.step_time),
+            Quantity::Overruns => Own::Integer(self.overruns),
+            Quantity::Allocations => count(self.allocations),
+            Quantity::Events => count(live.events),
+            Quantity::CarriedEvents => count(live.carried_events),
+            Quantity::StepsOutsidePlan => count(self.steps_outside_plan()),
+            Quantity::StepsWatchSpoke => count(live.outside_plan),
+            Quantity::JacobianRenewals => count(live.renewals),
+            Quantity::ErrorEstimate => Own::Real(self.integrator.error_estimate()),
+            Quantity::PlanDefect => Own::Real(live.plan_defect),
+            Quantity::Error => self.estimated(|estimate| estimate.measure.error()),
+            Quantity::ErrorPeak => self.estimated(|estimate| estimate.measure.peak()),
+            Quantity::ErrorButForLateness => self.estimated(|estimate| estimate.measure.but_for_lateness()),
+            Quantity::DiscreteError => self.estimated(|estimate| estimate.measure.differing()),
+            Quantity::ErrorOutput => {
+                Own::Text(self.estimate.as_ref().map_or(c"", Estimate::worst_output).as_ptr())
+            }
+        })
     }
 
     /// Steps beyond the tolerance. Without a twin the watch has a say.
@@ -112,188 +90,77 @@ impl Instance {
     }
 
     /// A number of the estimate; nothing is known without one.
-    fn estimated(&self, number: impl Fn(&Estimate) -> f64) -> f64 {
-        self.estimate.as_ref().map_or(0.0, number)
+    fn estimated(&self, number: impl Fn(&Estimate) -> f64) -> Own {
+        Own::Real(self.estimate.as_ref().map_or(0.0, number))
     }
 
-    /// A String of the inner FMU, for callers in Rust.
-    pub fn text(&mut self, reference: u32) -> Option<String> {
-        self.string.find(reference)?;
-        self.integrator.model.copy_string(reference).map(|text| text.to_string_lossy().into_owned())
-    }
-
-    /// Read from the inner FMU in one call, or one by one where diagnostics of our own are among them.
-    fn get<T>(
-        &mut self,
-        references: &[u32],
-        values: &mut [T],
-        known: impl Fn(&Instance, u32) -> bool,
-        diagnostic: impl Fn(&Instance, Quantity) -> Option<T>,
-        get: impl Fn(&mut Fmu2, &[u32], &mut [T]) -> Status,
-        kind: &'static str,
-    ) -> Status {
-        if let Some(status) = self.illegal(Call::Get) {
-            return status;
+    /// One value of any type, for callers in Rust; `None` where the model does not tell it.
+    pub fn value(&mut self, reference: u32, of: Type) -> Option<Value> {
+        if self.illegal(Function::Get).is_some() {
+            return None;
         }
-        let Some(unknown) = references.iter().position(|&reference| !known(self, reference)) else {
-            let status = get(&mut self.integrator.model, references, values);
-            return if status.is_usable() { status } else { self.failed("fmi2Get", status) };
-        };
-        let mut worst = Status::Ok;
-        for (i, (&reference, value)) in references.iter().zip(values).enumerate() {
-            if i < unknown || known(self, reference) {
-                let slot = std::slice::from_mut(value);
-                worst = worst.max(get(&mut self.integrator.model, &[reference], slot));
-                continue;
-            }
-            let plan = self.integrator.plan();
-            let own = plan.diagnostics.iter().find(|diagnostic| diagnostic.reference == reference);
-            let quantity = own.map(|own| own.quantity);
-            self.measure_time |=
-                matches!(quantity, Some(Quantity::StepTime | Quantity::Overruns | Quantity::Allocations));
-            match quantity.and_then(|quantity| diagnostic(self, quantity)) {
-                Some(own) => *value = own,
-                None => {
-                    return self.refuse(format_args!("there is no {kind} with value reference {reference}"));
-                }
-            }
+        self.integrator.model.value(reference, of)
+    }
+
+    /// Likewise.
+    pub fn set_value(&mut self, reference: u32, value: &Value) -> Status {
+        match value {
+            Value::Real(value) => self.set(&[reference], &[*value]),
+            Value::Integer(value) => self.set(&[reference], &[*value]),
+            Value::Boolean(value) => self.set(&[reference], &[*value]),
+            Value::Text(value) => self.set(&[reference], &[c_text(value)]),
         }
-        if worst.is_usable() { worst } else { self.failed("fmi2Get", worst) }
     }
 
-    pub fn set_real(&mut self, references: &[u32], values: &[f64]) -> Status {
-        self.batch.reals.clear();
-        let same = |old: &f64, new: &f64| old.to_bits() == new.to_bits();
-        self.set(
-            references,
-            values,
-            |it| &mut it.real,
-            same,
-            |it, value| it.batch.reals.push(*value),
-            |inner, batch| inner.set_real(&batch.references, &batch.reals),
-            "Real",
-        )
-    }
-
-    pub fn set_integer(&mut self, references: &[u32], values: &[i32]) -> Status {
-        self.batch.integers.clear();
-        self.set(
-            references,
-            values,
-            |it| &mut it.integer,
-            |old, new| old == new,
-            |it, value| it.batch.integers.push(*value),
-            |inner, batch| inner.set_integer(&batch.references, &batch.integers),
-            "Integer",
-        )
-    }
-
-    pub fn set_boolean(&mut self, references: &[u32], values: &[i32]) -> Status {
-        self.batch.integers.clear();
-        self.set(
-            references,
-            values,
-            |it| &mut it.boolean,
-            |old, new| (*old != 0) == (*new != 0),
-            |it, value| it.batch.integers.push(*value),
-            |inner, batch| inner.set_boolean(&batch.references, &batch.integers),
-            "Boolean",
-        )
-    }
-
-    pub fn set_string(&mut self, references: &[u32], values: &[CString]) -> Status {
-        self.batch.strings.clear();
-        self.set(
-            references,
-            values,
-            |it| &mut it.string,
-            |old, new| old == new,
-            |it, value| it.batch.strings.push(value.clone()),
-            |inner, batch| {
-                let strings: Vec<&CStr> = batch.strings.iter().map(|string| string.as_c_str()).collect();
-                inner.set_string(&batch.references, &strings)
-            },
-            "String",
-        )
-    }
-
-    /// Before initialisation everything is handed on, and the model judges. Afterwards inputs and tunable
-    /// parameters are, if they changed: all but continuous inputs through Event Mode.
-    #[allow(clippy::too_many_arguments)]
-    fn set<T: Clone>(
-        &mut self,
-        references: &[u32],
-        values: &[T],
-        access: impl Fn(&mut Instance) -> &mut Access<T>,
-        same: impl Fn(&T, &T) -> bool,
-        push: impl Fn(&mut Instance, &T),
-        send: impl Fn(&mut Fmu2, &Batch) -> Status,
-        kind: &'static str,
-    ) -> Status {
-        if let Some(status) = self.illegal(Call::Set) {
+    /// Values of one type. Before initialisation everything is handed on, and the model judges. Afterwards inputs and
+    /// tunable parameters are, if they changed: all but continuous inputs through Event Mode.
+    pub fn set<T: Element>(&mut self, references: &[u32], values: &[T]) -> Status {
+        if let Some(status) = self.illegal(Function::Set) {
             return status;
         }
         let running = self.phase == Phase::Step;
-        // All or nothing: look first.
-        for &reference in references {
-            match access(self).find(reference) {
-                None => {
-                    return self.refuse(format_args!("there is no {kind} with value reference {reference}"));
-                }
-                Some(index) if running && access(self).role(index) == Role::Read => {
-                    return self.refuse(format_args!(
-                        "the {kind} with value reference {reference} is neither an input nor a tunable \
-                         parameter: it cannot be set after initialisation"
-                    ));
-                }
-                Some(_) => {}
+        match T::access(&self.variables).judge(references, running) {
+            Ok(()) => {}
+            Err(Objection::Unknown { reference }) => return self.refuse_unknown(T::TYPE, reference),
+            Err(Objection::ReadOnly { reference }) => {
+                return self.refuse(format_args!(
+                    "the {} with value reference {reference} is neither an input nor a tunable \
+                     parameter: it cannot be set after initialisation",
+                    T::TYPE
+                ));
             }
         }
-        self.batch.references.clear();
-        let mut changes = Changes::default();
-        for (&reference, value) in references.iter().zip(values) {
-            let Some(index) = access(self).find(reference) else { continue };
-            let held = access(self);
-            if running && held.values[index].as_ref().is_some_and(|old| same(old, value)) {
-                continue;
-            }
-            // Known again once the model has taken it: a refused value must not count as set.
-            held.values[index] = None;
-            match held.role(index) {
-                Role::ContinuousInput => changes.continuous = true,
-                Role::Tunable => (changes.event, changes.tunable) = (true, true),
-                _ => changes.event = true,
-            }
-            self.batch.references.push(reference);
-            push(self, value);
-        }
-        if self.batch.references.is_empty() {
+        let Some(changes) = T::access_mut(&mut self.variables).collect(references, values, running) else {
             return Status::Ok;
-        }
-        if running && changes.event && !self.integrator.is_in_event_mode() {
-            let status = self.integrator.model.enter_event_mode();
-            if !status.is_usable() {
-                return self.failed("fmi2EnterEventMode", status);
+        };
+        let changes = if running { changes } else { Changes::default() };
+        let status = match self.send::<T>(changes) {
+            Ok(status) => status,
+            Err(status) => {
+                return self.failed(Function::Integration(Call::EnterEventMode), messages::status_of(status));
             }
-            self.integrator.note_event_mode();
-        }
-        let status = send(&mut self.integrator.model, &self.batch);
-        if running {
-            // Even where it was refused: a part of it may have been taken.
-            self.integrator.note_values(changes.continuous, changes.tunable);
-        }
-        if let Some(twin) = &mut self.twin {
-            twin.set(running, changes, status.is_usable(), |model| send(model, &self.batch));
-        }
+        };
         if !status.is_usable() {
-            return self.failed("fmi2Set", status);
+            return self.failed(Function::Set, status);
         }
-        for (&reference, value) in references.iter().zip(values) {
-            if let Some(index) = access(self).find(reference) {
-                access(self).values[index] = Some(value.clone());
-            }
-        }
+        let known = T::access_mut(&mut self.variables);
+        references.iter().zip(values).for_each(|(&reference, value)| known.note(reference, value.clone()));
         status
+    }
+
+    /// Hand the batch of one type to the model and to its twin.
+    fn send<T: Element>(&mut self, changes: Changes) -> Result<Status, stepper::status::Status> {
+        let Instance { integrator, twin, variables, .. } = self;
+        let (references, values) = T::access(variables).batch();
+        let status = integrator.change(changes, |model| model.set(references, T::values(values)))?;
+        if let Some(twin) = twin {
+            twin.set(changes, status.is_usable(), |model| model.set(references, T::values(values)));
+        }
+        Ok(status)
+    }
+
+    fn refuse_unknown(&self, of: Type, reference: u32) -> Status {
+        self.refuse(format_args!("there is no {of} with value reference {reference}"))
     }
 
     pub fn directional_derivative(
@@ -303,24 +170,26 @@ impl Instance {
         seed: &[f64],
         result: &mut [f64],
     ) -> Status {
-        if let Some(status) = self.illegal(Call::DirectionalDerivative) {
+        if let Some(status) = self.illegal(Function::DirectionalDerivative) {
             return status;
         }
         if !self.integrator.plan().model.provides_directional_derivative {
             return self.refuse(format_args!("the model provides no directional derivatives"));
         }
-        for &reference in unknowns.iter().chain(knowns) {
-            if self.real.find(reference).is_none() {
-                return self.refuse(format_args!("there is no Real with value reference {reference}"));
-            }
+        let real = &self.variables.real;
+        if let Some(&unknown) = unknowns.iter().chain(knowns).find(|&&reference| !real.contains(reference)) {
+            return self.refuse_unknown(Type::Real, unknown);
         }
         let status = self.integrator.model.directional_derivative(unknowns, knowns, seed, result);
-        if status.is_usable() { status } else { self.failed("fmi2GetDirectionalDerivative", status) }
+        if status.is_usable() {
+            return Status::Ok;
+        }
+        self.failed(Function::DirectionalDerivative, messages::status_of(status))
     }
 
     /// du/dt of inputs, for the next communication step.
     pub fn set_input_derivatives(&mut self, references: &[u32], orders: &[i32], slopes: &[f64]) -> Status {
-        if let Some(status) = self.illegal(Call::InputDerivatives) {
+        if let Some(status) = self.illegal(Function::InputDerivatives) {
             return status;
         }
         for (&reference, &order) in references.iter().zip(orders) {
@@ -329,8 +198,7 @@ impl Instance {
                     "input derivatives of order {order} are not supported; order 1 is"
                 ));
             }
-            let index = self.real.find(reference);
-            if index.is_none_or(|index| self.real.role(index) != Role::ContinuousInput) {
+            if self.variables.real.role(reference) != Some(Role::ContinuousInput) {
                 return self.refuse(format_args!(
                     "value reference {reference} is not a continuous Real input; only those have derivatives"
                 ));
@@ -352,7 +220,7 @@ impl Instance {
         orders: &[i32],
         values: &mut [f64],
     ) -> Status {
-        if let Some(status) = self.illegal(Call::OutputDerivatives) {
+        if let Some(status) = self.illegal(Function::OutputDerivatives) {
             return status;
         }
         for (&reference, &order) in references.iter().zip(orders) {
@@ -361,8 +229,8 @@ impl Instance {
                     "output derivatives of order {order} are not supported; order 1 is"
                 ));
             }
-            if self.real.find(reference).is_none() {
-                return self.refuse(format_args!("there is no Real with value reference {reference}"));
+            if !self.variables.real.contains(reference) {
+                return self.refuse_unknown(Type::Real, reference);
             }
         }
         match self.integrator.slopes(references, values) {
@@ -373,23 +241,20 @@ impl Instance {
 
     /// What the settable variables hold now, so that setting the same value again can be skipped.
     pub(super) fn read_settable(&mut self) {
-        let inner = &mut self.integrator.model;
-        macro_rules! read {
-            ($access:ident, $get:ident, $zero:expr) => {
-                let settable: Vec<_> = self.$access.settable().collect();
-                for (index, reference) in settable {
-                    let mut value = [$zero];
-                    let known = inner.$get(&[reference], &mut value).is_usable();
-                    self.$access.values[index] = known.then_some(value[0]);
-                }
-            };
-        }
-        read!(real, get_real, 0.0);
-        read!(integer, get_integer, 0);
-        read!(boolean, get_boolean, 0);
-        let settable: Vec<_> = self.string.settable().collect();
-        for (index, reference) in settable {
-            self.string.values[index] = inner.copy_string(reference);
-        }
+        let Instance { integrator, variables, .. } = self;
+        let model = &mut integrator.model;
+        variables.real.read(|reference| {
+            let mut value = [0.0];
+            model.get(&[reference], ValuesMut::Real(&mut value)).is_usable().then_some(value[0])
+        });
+        variables.integer.read(|reference| {
+            let mut value = [0];
+            model.get(&[reference], ValuesMut::Integer(&mut value)).is_usable().then_some(value[0])
+        });
+        variables.boolean.read(|reference| {
+            let mut value = [false];
+            model.get(&[reference], ValuesMut::Boolean(&mut value)).is_usable().then_some(value[0])
+        });
+        variables.text.read(|reference| model.copy_text(reference));
     }
 }

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import zipfile
-from collections.abc import Callable, Iterable
-from typing import Any, Union
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
+from .._signals import PathLike, Signals
+from .bar import Bar
 from .drive import Archive, Task
 from .pool import dask, local
+from .ranges import chosen
 from .runs import Run, planned
 from .table import Table
-
-PathLike = Union[str, "os.PathLike[str]"]
 
 
 def certify(
     exported: PathLike,
     original: PathLike,
-    runs: int | Iterable[Run | PathLike] = 20,
+    runs: int | Iterable[Run | Signals] = 20,
     *,
+    range: Mapping[str, tuple[float, float]] | None = None,
     start: float | None = None,
     stop: float | None = None,
     limit: float | None = None,
@@ -29,17 +30,19 @@ def certify(
     tolerance: float = 1e-7,
     workers: int | None = None,
     client: Any = None,
-    progress: Callable[[int, int], None] | bool = False,
+    progress: Callable[[int, int], None] | bool = True,
 ) -> Table:
     """Drive the exported FMU and the original through many runs and compare them.
 
     ``runs`` is a number of generated runs (steps, ramps, sines and sweeps at the inputs, tunable parameters moved), or a list of
-    input files and :class:`Run` objects. The original is integrated by FMPy's CVode with the relative tolerance ``tolerance``; the
+    input files, structured arrays, DataFrames and :class:`Run` objects. Generated signals go over the ranges that the build explored, which
+    it prints and keeps in the FMU's certificate; ``range={"u": (0, 24)}`` says better. The original is integrated by FMPy's CVode with the relative tolerance ``tolerance``; the
     exported FMU is stepped by FMPy. ``limit`` is the error that is accepted, the certificate's own tolerance by default.
 
     The runs are computed by as many processes of this machine as it has processors (or ``workers``), or by a Dask cluster:
     ``client=distributed.Client(...)``. The table does not depend on how many there are, but for the steps' times.
-    ``progress=True`` shows a bar on standard error; a function is called with the number of finished runs and of all.
+    A bar on standard error shows how many are done and about how long the rest takes; ``progress=False`` is silent, a function is called
+    with the number of finished runs and of all.
     """
     from fmpy import read_model_description
 
@@ -66,28 +69,21 @@ def certify(
         step_time=_present(names, "fmuBuild.stepTime"),
         tolerance=tolerance,
     )
-    planned_runs = planned(runs, variables, begin, end, step, seed)
+    claim = _certificate(exported)
+    planned_runs = planned(runs, variables, chosen(claim, variables, range or {}), begin, end, step, seed)
     archives = Archive.read(exported), Archive.read(original)
     if client is None:
         rows = local(*archives, task, planned_runs, workers)
     else:
         rows = dask(*archives, task, planned_runs, client)
-    tell = bar if progress is True else progress or None
+    tell = Bar() if progress is True else progress or None
     table: list[Any] = [None] * len(planned_runs)
     for done, (number, row) in enumerate(rows, 1):
         table[number] = row
         if tell:
             tell(done, len(planned_runs))
-    claim = _certificate(exported)
     accepted = limit if limit is not None else claim.get("tolerance", 0.01)
     return Table(table, claimed=claim.get("error"), limit=float(accepted), name=description.modelName)
-
-
-def bar(done: int, all: int) -> None:
-    """A line that grows."""
-    filled = 30 * done // all
-    end = "\n" if done == all else ""
-    print(f"\r{'#' * filled}{'-' * (30 - filled)} {done} of {all} runs", end=end, file=sys.stderr, flush=True)
 
 
 def _number(*candidates: Any) -> float:

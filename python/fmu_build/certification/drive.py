@@ -44,8 +44,8 @@ class Task:
 
 
 def drive(exported: Archive, original: Archive, task: Task, run: Run) -> dict[str, Any]:
-    """Errors of the exported FMU in one run: per output, the root mean square deviation from the original integrated by CVode,
-    relative to the output's range in this run.
+    """Errors of the exported FMU in one run: per output, the root mean square deviation from the original integrated by CVode and the
+    largest at a point, both relative to the output's range in this run.
     """
     from fmpy import simulate_fmu
 
@@ -67,8 +67,11 @@ def drive(exported: Archive, original: Archive, task: Task, run: Run) -> dict[st
             **common,
         )
     row: dict[str, Any] = {"run": run.name, "failed": None}
-    row["errors"] = {name: deviation(result, reference, name) for name in task.outputs}
+    found = {name: deviation(result, reference, name) for name in task.outputs}
+    row["errors"] = {name: error for name, (error, _) in found.items()}
+    row["peaks"] = {name: peak for name, (_, peak) in found.items()}
     row["error"] = max(row["errors"].values(), default=0.0)
+    row["peak"] = max(row["peaks"].values(), default=0.0)
     row["outside"] = int(result[task.outside][-1]) if task.outside else None
     row["worst_step"] = float(np.max(result[task.step_time])) if task.step_time else None
     return row
@@ -85,15 +88,17 @@ def structured(columns: Any) -> np.ndarray | None:
     return table
 
 
-def deviation(result: Any, reference: Any, name: str) -> float:
+def deviation(result: Any, reference: Any, name: str) -> tuple[float, float]:
+    """Root mean square and peak."""
     # At an event the reference has several values for one time; the last one is that after it.
     times, last = np.unique(reference["time"][::-1], return_index=True)
     values = reference[name][::-1][last].astype(float)
     expected = np.interp(result["time"], times, values)
     span = float(np.ptp(values))
-    error = float(np.sqrt(np.mean((result[name].astype(float) - expected) ** 2)))
+    apart = result[name].astype(float) - expected
     # An output that does not move has no range: what counts is its size then.
-    return error / (span or float(np.max(np.abs(values))) or 1.0)
+    size = span or float(np.max(np.abs(values))) or 1.0
+    return float(np.sqrt(np.mean(apart**2))) / size, float(np.max(np.abs(apart))) / size
 
 
 _UNPACKED: dict[str, str] = {}
@@ -115,4 +120,5 @@ def unpacked(archive: Archive) -> str:
 def failed(run: Run, why: str, outputs: tuple[str, ...]) -> dict[str, Any]:
     """The row of a run that gave no result."""
     none = {name: None for name in outputs}
-    return {"run": run.name, "failed": why, "errors": none, "error": None, "outside": None, "worst_step": None}
+    row = {"run": run.name, "failed": why, "errors": none, "peaks": none, "error": None, "peak": None}
+    return {**row, "outside": None, "worst_step": None}

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Union
+from typing import Any, cast
 
 import numpy as np
 
-PathLike = Union[str, "os.PathLike[str]"]
+from .._signals import PathLike, Signals
+from .._signals import columns as as_columns
+from .ranges import Ranges
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,28 @@ class Run:
         columns = {name: np.array([float(row[i]) for row in body]) for i, name in enumerate(header)}
         return Run(Path(path).stem, columns, dict(parameters or {}))
 
+    @staticmethod
+    def of(signals: Signals, number: int) -> Run:
+        """A file, or signals that have no name."""
+        table = as_columns(signals)
+        return Run.read(cast(PathLike, signals)) if table is None else Run(f"run {number}", table)
 
-def planned(runs: int | Iterable[Run | PathLike], variables: list[Any], start: float, stop: float, step: float, seed: int) -> list[Run]:
-    """What was asked for, as runs: a number of generated ones, or a list of files and runs."""
+
+def planned(
+    runs: int | Iterable[Run | Signals],
+    variables: list[Any],
+    ranges: Ranges,
+    start: float,
+    stop: float,
+    step: float,
+    seed: int,
+) -> list[Run]:
+    """What was asked for, as runs: a number of generated ones, or a list of files, signals and runs."""
     if isinstance(runs, int):
         if runs < 1:
             raise ValueError(f"{runs} runs: ask for one at least")
-        return generated(variables, start, stop, step, runs, seed)
-    listed = [run if isinstance(run, Run) else Run.read(run) for run in runs]
+        return generated(variables, ranges, start, stop, step, runs, seed)
+    listed = [run if isinstance(run, Run) else Run.of(run, number) for number, run in enumerate(runs)]
     if not listed:
         raise ValueError("no runs: give a number, input files or Run objects")
     known = {variable.name for variable in variables}
@@ -54,11 +69,13 @@ def planned(runs: int | Iterable[Run | PathLike], variables: list[Any], start: f
     return listed
 
 
-def generated(variables: list[Any], start: float, stop: float, step: float, count: int, seed: int = 0) -> list[Run]:
-    """Signals for every continuous Real input: steps, ramps, sines and sweeps in turn; from the second run on,
-    tunable parameters move by up to ten per cent. The same seed gives the same runs.
+def generated(
+    variables: list[Any], ranges: Ranges, start: float, stop: float, step: float, count: int, seed: int = 0
+) -> list[Run]:
+    """Signals for every input that has a range: steps, ramps, sines and sweeps in turn, steps alone where it is no Real; from the second
+    run on, tunable parameters move by up to ten per cent. The same seed gives the same runs.
     """
-    inputs = [v for v in variables if v.causality == "input" and v.type == "Real"]
+    inputs = [v for v in variables if v.causality == "input" and v.name in ranges]
     tunable = [
         v
         for v in variables
@@ -70,8 +87,13 @@ def generated(variables: list[Any], start: float, stop: float, step: float, coun
         random = np.random.default_rng([seed, number])
         columns: dict[str, Any] = {"time": grid(start, stop, step)}
         for position, variable in enumerate(inputs):
+            reach = ranges[variable.name]
+            if isinstance(reach, list):
+                chosen = np.minimum(len(reach) * steps(random, columns["time"]), len(reach) - 1).astype(int)
+                columns[variable.name] = np.array(reach)[chosen]
+                continue
             shape = SHAPES[(number + position) % len(SHAPES)]
-            low, high = reach(variable)
+            low, high = reach
             columns[variable.name] = low + (high - low) * shape(random, columns["time"])
         moved = {}
         if number:
@@ -87,15 +109,6 @@ def grid(start: float, stop: float, step: float) -> np.ndarray:
     them at that point and an integrator handles them as events."""
     jumps = start + step * np.round(np.linspace(start, stop, LEVELS + 1)[1:-1] / step - start / step) - 1e-6 * step
     return np.sort(np.concatenate([np.linspace(start, stop, 401), jumps, jumps]))
-
-
-def reach(variable: Any) -> tuple[float, float]:
-    """The range in which an input is moved: declared, or its start value and as much as its nominal value around it."""
-    start, nominal = float(variable.start or 0.0), abs(float(variable.nominal or 1.0))
-    low = float(variable.min) if variable.min is not None else start - nominal
-    high = float(variable.max) if variable.max is not None else start + nominal
-    # Ranges such as -1e30 ... 1e30 mean that nobody thought of one.
-    return (low, high) if high - low < 1e6 * max(nominal, abs(start)) else (start - nominal, start + nominal)
 
 
 def clamp(value: float, variable: Any) -> float:

@@ -5,12 +5,20 @@ from __future__ import annotations
 import csv
 import html
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from .._extras import need
+from .._result import frame, structured
+
+if TYPE_CHECKING:
+    import numpy
+    import pandas
 
 
 class Table:
-    """The rows of a certification. Each is a dict with ``run``, ``error`` (the worst output's), ``errors`` (by output), ``outside`` (steps
-    outside the plan), ``worst_step`` (seconds) and ``failed`` (why there is no result, or None)."""
+    """The rows of a certification. Each is a dict with ``run``, ``error`` (the worst output's, root mean square), ``errors`` (by output),
+    ``peak`` and ``peaks`` (the largest deviation at a point), ``outside`` (steps outside the plan), ``worst_step`` (seconds) and ``failed``
+    (why there is no result, or None)."""
 
     def __init__(self, rows: list[dict[str, Any]], claimed: float | None, limit: float, name: str) -> None:
         self.rows = rows
@@ -49,20 +57,20 @@ class Table:
         text = f"{self.name}: {len(self)} runs, {len(self.beyond)} beyond {_percent(self.limit)}, {len(self.failed)} failed"
         if worst:
             output = max(worst["errors"], key=worst["errors"].get)
-            text += f"; worst {_percent(worst['error'])} in {worst['run']!r} ({output})"
+            text += f"; worst {_percent(worst['error'])} in {worst['run']!r} ({output}), peak {_percent(worst['peak'])}"
         return text + ("" if self.claimed is None else f"; the certificate claims {_percent(self.claimed)}")
 
     def _cells(self) -> list[list[str]]:
-        cells = [["run", "error", "worst output", "outside plan", "worst step", ""]]
+        cells = [["run", "error", "peak", "worst output", "outside plan", "worst step", ""]]
         for row in self.rows:
             if row["failed"]:
-                cells.append([row["run"], "", "", "", "", row["failed"]])
+                cells.append([row["run"], "", "", "", "", "", row["failed"]])
                 continue
             output = max(row["errors"], key=row["errors"].get, default="")
             outside = "" if row["outside"] is None else str(row["outside"])
             step = "" if row["worst_step"] is None else f"{row['worst_step'] * 1e6:.1f} µs"
             verdict = "" if row["error"] <= self.limit else f"beyond {_percent(self.limit)}"
-            cells.append([row["run"], _percent(row["error"]), output, outside, step, verdict])
+            cells.append([row["run"], _percent(row["error"]), _percent(row["peak"]), output, outside, step, verdict])
         return cells
 
     def __str__(self) -> str:
@@ -82,17 +90,23 @@ class Table:
         outputs = sorted({name for row in self.rows for name in row["errors"]})
         with open(path, "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
-            writer.writerow(["run", "failed", "error", "claimed", "outside_plan", "worst_step", *outputs])
+            writer.writerow(["run", "failed", "error", "peak", "claimed", "outside_plan", "worst_step", *outputs])
             for row in self.rows:
-                values = [row["failed"], row["error"], self.claimed, row["outside"], row["worst_step"]]
+                values = [row["failed"], row["error"], row["peak"], self.claimed, row["outside"], row["worst_step"]]
                 cells = ["" if value is None else value for value in [*values, *(row["errors"].get(o) for o in outputs)]]
                 writer.writerow([row["run"], *cells])
 
+    def to_numpy(self) -> numpy.ndarray[Any, Any]:
+        """A structured array with a row for each run: ``run``, ``failed``, ``error``, ``peak``, ``outside``, ``worst_step``."""
+        return structured(self.rows, ["run", "failed", "error", "peak", "outside", "worst_step"])
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The same as a DataFrame."""
+        return frame(self.to_numpy())
+
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """The runs' errors beside what is claimed and what is accepted; a matplotlib figure, saved to ``path`` if given."""
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(8, 4), layout="constrained")
+        figure = need("matplotlib.figure", "plot()").Figure(figsize=(8, 4), layout="constrained")
         axes = figure.subplots()
         there = [(i, row) for i, row in enumerate(self.rows) if not row["failed"]]
         axes.plot([i for i, _ in there], [100 * row["error"] for _, row in there], "o", label="error of a run")
@@ -103,7 +117,7 @@ class Table:
         if self.claimed is not None:
             axes.axhline(100 * self.claimed, color="tab:green", linewidth=1, linestyle="--", label="claimed")
         axes.set_yscale("symlog", linthresh=1e-3)
-        axes.set(xlabel="run", ylabel="error in % of the range", title=self.summary().replace("; ", "\n", 1))
+        axes.set(xlabel="run", ylabel="error in % of the range\n(linear up to 0.001, then logarithmic)", title=self.summary().replace("; ", "\n", 1))
         axes.legend()
         if path is not None:
             figure.savefig(path, dpi=120)

@@ -85,6 +85,8 @@ pub enum Fault {
     Daemon,
     /// Takes 20 ms for an evaluation.
     Slow,
+    /// Asks for Event Mode after every completed step, where it changes nothing.
+    AsksAlways,
 }
 
 /// What a fault does in a function.
@@ -94,7 +96,7 @@ pub enum Act {
 }
 
 /// The names of all faults.
-pub const FAULTS: [(&str, Fault); 48] = [
+pub const FAULTS: [(&str, Fault); 49] = [
     ("nan-derivative", Fault::NanDerivative),
     ("infinite-derivative", Fault::InfiniteDerivative),
     ("nan-indicator", Fault::NanIndicator),
@@ -143,6 +145,7 @@ pub const FAULTS: [(&str, Fault); 48] = [
     ("writes-files", Fault::WritesFiles),
     ("daemon", Fault::Daemon),
     ("slow", Fault::Slow),
+    ("asks-always", Fault::AsksAlways),
 ];
 
 /// The file that [`Fault::NeedsResources`] needs, and its content.

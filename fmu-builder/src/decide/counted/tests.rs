@@ -43,10 +43,7 @@ fn plan(method: Method, policy: Policy) -> Plan {
             sizes: vec![1.0; 3],
         },
         variables: Variables {
-            real: Table {
-                references: vec![INPUT],
-                roles: char::from(Role::ContinuousInput as u8).into(),
-            },
+            real: Table { references: vec![INPUT], roles: char::from(Role::ContinuousInput as u8).into() },
             ..Variables::default()
         },
         jacobian: Jacobian {
@@ -264,8 +261,7 @@ fn at_random(plan: &Plan, seeds: std::ops::Range<u64>) -> (u64, u64) {
                 it.set_slope(INPUT, 1.0);
             }
             it.begin_slopes(|_| Some(0.0)).unwrap();
-            let division =
-                if plan.has_twin() { it.divide_in_pairs(length).0 } else { it.divide(length) };
+            let division = if plan.has_twin() { it.divide_in_pairs(length).0 } else { it.divide(length) };
             let before = it.model.calls;
             let taken = it.advance(length, division).map(|counts| counts.indicators);
             it.end_slopes(|_, _| {});

@@ -109,7 +109,8 @@ impl Judge<'_> {
         };
         let best = best.and_then(|best| self.tried.iter().position(|one| std::ptr::eq(one, best)));
         let Some(best) = best else { return Err(self.nothing()) };
-        let mut trials: Vec<Trial> = self.tried.iter().map(|one| self.trial(one, &self.tried[best])).collect();
+        let mut trials: Vec<Trial> =
+            self.tried.iter().map(|one| self.trial(one, &self.tried[best])).collect();
         trials[best].chosen = true;
         let chosen = self.tried.swap_remove(best);
         match self.twin(&chosen) {
@@ -213,7 +214,11 @@ impl Judge<'_> {
         let seconds = |one: &Tried| one.cost.seconds(&self.problem.price);
         let dearer = seconds(one) / seconds(best);
         if self.options.budget.is_none() && error > limit {
-            return format!("errs by up to {}, more than the {} that are left to it", percent(error), percent(limit));
+            return format!(
+                "errs by up to {}, more than the {} that are left to it",
+                percent(error),
+                percent(limit)
+            );
         }
         if !one.candidate.mask.is_full() && !self.is_worth_dropping(&one.cost) {
             return "drops entries and does not save a third".into();

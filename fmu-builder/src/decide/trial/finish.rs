@@ -14,7 +14,12 @@ use fmu_runtime::plan::Plan;
 
 impl Judge<'_> {
     /// All that is known of the plan that ships. `problem`: with its step.
-    pub(super) fn finish(mut self, problem: &Problem, one: Tried, trials: Vec<Trial>) -> Result<Decision, Error> {
+    pub(super) fn finish(
+        mut self,
+        problem: &Problem,
+        one: Tried,
+        trials: Vec<Trial>,
+    ) -> Result<Decision, Error> {
         let Tried { candidate, plan, cost, verdict, outcome, .. } = one;
         let Some(outcome) = outcome else { return Err(self.nothing()) };
         let mut worst_step = Draft::new(problem, &candidate.mask).worst_step(&plan);

@@ -70,4 +70,3 @@ impl Outcome {
         switching::merge(&mut self.switching, switching(&run.discrete, &simulated.discrete, run.every));
     }
 }
-

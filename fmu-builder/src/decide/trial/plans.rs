@@ -65,7 +65,8 @@ impl Judge<'_> {
             }
             if !proposal.candidate.mask.is_full() && !self.is_worth_dropping(cost) {
                 let failed = Some("drops entries and would not save a third".into());
-                self.tried.push(Tried { failed, ..proposal.judged(Verdict::default(), self.in_need_of_time) });
+                self.tried
+                    .push(Tried { failed, ..proposal.judged(Verdict::default(), self.in_need_of_time) });
                 continue;
             }
             if self.spent > PATIENCE && self.has_run() {
@@ -125,10 +126,8 @@ impl Judge<'_> {
         if !any || self.fits(&cost) {
             return (whole, cost);
         }
-        let less = [
-            Plan { fallback: None, ..whole.clone() },
-            Plan { fallback: None, watch: None, ..whole.clone() },
-        ];
+        let less =
+            [Plan { fallback: None, ..whole.clone() }, Plan { fallback: None, watch: None, ..whole.clone() }];
         let may = |plan: &Plan| plan.watch.is_some() || policy != Policy::Watched;
         let costed = less.into_iter().filter(may).map(|plan| {
             let cost = draft.cost(&plan, Shares::default());

@@ -40,7 +40,9 @@ impl Judge<'_> {
         let explored: Vec<(usize, &ReferenceRun)> =
             self.runs.iter().enumerate().filter(|(_, run)| !run.given && outcome.holds).collect();
         let runs: Vec<&ReferenceRun> = explored.iter().map(|(_, run)| *run).collect();
-        for ((at, run), simulated) in explored.into_iter().zip(self.simulate(&label, &one.plan, &runs, seconds)) {
+        for ((at, run), simulated) in
+            explored.into_iter().zip(self.simulate(&label, &one.plan, &runs, seconds))
+        {
             let (fresh, counts) = (self.fresh[at], self.counts[at]);
             let mut explored =
                 ExploredRun { name: run.label.clone(), fresh_error: fresh, counts, ..ExploredRun::default() };
@@ -109,7 +111,8 @@ impl Judge<'_> {
         if runs.is_empty() {
             return Vec::new();
         }
-        let answers = self.lab.simulate_all(label, runs.iter().map(simulate).collect(), seconds > WORTH_PROCESSES);
+        let answers =
+            self.lab.simulate_all(label, runs.iter().map(simulate).collect(), seconds > WORTH_PROCESSES);
         answers.into_iter().map(|answer| answer.map_err(|error| error.to_string())).collect()
     }
 }

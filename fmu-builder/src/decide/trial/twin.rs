@@ -10,11 +10,11 @@ use super::{Judge, SHARE as ROOM, Tried, within};
 use crate::assemble::Discretisation;
 use crate::decide::draft::{Draft, Shares};
 use crate::decide::{Problem, Told, telling};
-use crate::experiment::Value;
 use crate::options::{Budget, TwinMode};
 use crate::warning::Warning;
 use crate::worker::Simulate;
 use fmu_runtime::plan::{Accuracy, ErrorSource, Plan};
+use fmu_runtime::value::Type;
 
 /// The part of the twins' difference that is told as the FMU's error, by the method's order, where no run has an error to compare with. Smooth
 /// runs have 1/(2^p - 1): 1, 1/3, 1/7; where events come late, or A is old, the order drops and up to 1.4 was seen. In between,
@@ -167,8 +167,8 @@ impl<'a> Judge<'a> {
     /// What is compared at run time: the quantities of the certificate.
     fn accuracy(&self, plan: &Plan) -> Accuracy {
         let interface = self.problem.interface;
-        let of_kind = |wanted: fn(&Value) -> bool| -> Vec<u32> {
-            let outputs = interface.discrete_outputs.iter().filter(|(_, value)| wanted(value));
+        let of_type = |wanted: Type| -> Vec<u32> {
+            let outputs = interface.discrete_outputs.iter().filter(|(_, of)| *of == wanted);
             outputs.map(|(reference, _)| *reference).collect()
         };
         let quantities = self.runs.first().and_then(|run| run.trajectory.first()).map_or(0, Vec::len);
@@ -185,9 +185,9 @@ impl<'a> Judge<'a> {
             highs: (0..quantities).map(|i| self.hull(i).1).collect(),
             sizes: self.sizes(quantities),
             ranges: (0..quantities).map(|i| self.reach(i)).collect(),
-            integers: of_kind(|value| matches!(value, Value::Integer(_))),
-            booleans: of_kind(|value| matches!(value, Value::Boolean(_))),
-            strings: of_kind(|value| matches!(value, Value::Text(_))),
+            integers: of_type(Type::Integer),
+            booleans: of_type(Type::Boolean),
+            strings: of_type(Type::Text),
         }
     }
 

@@ -30,10 +30,11 @@ use crate::experiment::Experiment;
 use crate::interface::Interface;
 use crate::lab::Reporter;
 use crate::lab::protocol::Refusal;
-use fmu_runtime::integrator::Integrator;
+use fmu_runtime::integrator::{Changes, Integrator};
 use fmu_runtime::messages::explain_fault;
 use fmu_runtime::model::Model;
 use fmu_runtime::plan::Plan;
+use fmu_runtime::version::Version;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 use watched::Watched;
@@ -106,7 +107,7 @@ impl Audit {
         let plan = &self.plan;
         let mut integrator = Integrator::new(plan.clone(), Watched::new(inner))?;
         let start = self.experiment.start;
-        integrator.start(start).map_err(|fault| explain_fault(fault, plan).to_string())?;
+        integrator.start(start).map_err(|fault| explain_fault(fault, plan, Version::Two).to_string())?;
         reporter.phase("a step (fmi2GetDerivatives)");
         let mut run = Run { audit: &self, integrator, signals, start, taken: 0, failed: None };
         run.steps(WARM_UP);
@@ -158,13 +159,13 @@ impl Run<'_> {
             if let Some(signals) = &mut self.signals {
                 let (references, values) = signals.continuous_at(time, false);
                 if !references.is_empty() {
-                    let _ = self.integrator.model.set_inputs(references, values);
-                    self.integrator.note_values(true, false);
+                    let inputs = Changes { continuous: true, ..Changes::default() };
+                    let _ = self.integrator.change(inputs, |model| model.set_inputs(references, values));
                 }
             }
             let division = self.integrator.divide(length);
             if let Err(fault) = self.integrator.advance(length, division) {
-                self.failed = Some(explain_fault(fault, plan).to_string());
+                self.failed = Some(explain_fault(fault, plan, Version::Two).to_string());
                 break;
             }
             if !outputs.is_empty() {

@@ -1,11 +1,14 @@
 //! From C to Rust: pointers become slices and texts, a component becomes an [`Instance`], and no panic goes back.
 #![allow(unsafe_code)]
 
-use fmu_runtime::instance::Instance;
+use fmu_runtime::fmi::Fmu2;
 use fmu_runtime::status::Status;
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
+
+/// The exported FMU around an FMI 2.0 model.
+pub type Instance = fmu_runtime::instance::Instance<Fmu2>;
 
 /// A panic reaching C would abort the host. It becomes `fmi2Fatal` instead, now and on every later call.
 ///
@@ -54,4 +57,13 @@ pub unsafe fn output<'a, T>(pointer: *mut T, length: usize) -> Option<&'a mut [T
 pub unsafe fn text<'a>(pointer: *const c_char) -> Option<&'a CStr> {
     // SAFETY: promised by the caller.
     (!pointer.is_null()).then(|| unsafe { CStr::from_ptr(pointer) })
+}
+
+/// Room for `count` Booleans, which C has as integers; on the stack unless there are many.
+pub fn with_booleans<T>(count: usize, work: impl FnOnce(&mut [bool]) -> T) -> T {
+    const FEW: usize = 64;
+    match count {
+        0..=FEW => work(&mut [false; FEW][..count]),
+        _ => work(&mut vec![false; count]),
+    }
 }

@@ -5,23 +5,35 @@ use crate::fault::Fault;
 use crate::model::{Call, Model};
 use crate::status::Status;
 
+/// What new values change in a model that runs. Nothing: it does not run yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Continuous inputs.
+    pub continuous: bool,
+    /// Anything that takes the model to Event Mode.
+    pub event: bool,
+    /// Tunable parameters.
+    pub tunable: bool,
+}
+
 impl<M: Model> Integrator<M> {
-    /// The model is in Event Mode because a discrete input or a parameter was set.
-    pub fn is_in_event_mode(&self) -> bool {
-        self.live.in_event_mode
-    }
-
-    /// The host has taken the model to Event Mode; the next step brings it back.
-    pub fn note_event_mode(&mut self) {
-        self.live.in_event_mode = true;
-    }
-
-    /// The host has set continuous inputs, or tunable parameters.
-    pub fn note_values(&mut self, continuous: bool, tunable: bool) {
-        let live = &mut self.live;
-        live.inputs_changed |= continuous;
+    /// The host sets values, which change this: the model is taken to Event Mode where they need it, and the next step
+    /// brings it back. Gives what `set` says of them, or why the model does not enter Event Mode.
+    pub fn change<T>(&mut self, changes: Changes, set: impl FnOnce(&mut M) -> T) -> Result<T, Status> {
+        let Integrator { live, model, .. } = self;
+        if changes.event && !live.in_event_mode {
+            let status = model.enter_event_mode();
+            if !status.is_usable() {
+                return Err(status);
+            }
+            live.in_event_mode = true;
+        }
+        let answer = set(model);
+        // Even where it was refused: a part of it may have been taken.
+        live.inputs_changed |= changes.continuous;
         // The first Jacobian was taken with the inputs of the initialisation.
-        live.setup_needed |= tunable || (continuous && live.steps == 0);
+        live.setup_needed |= changes.tunable || (changes.continuous && live.steps == 0);
+        Ok(answer)
     }
 
     /// du/dt of an input, for the next communication step.

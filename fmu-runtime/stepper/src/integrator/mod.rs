@@ -55,6 +55,7 @@ use solver::Solver;
 pub use advance::Division;
 pub use counts::Counts;
 pub use fixed::Fixed;
+pub use host::Changes;
 pub use live::Live;
 pub use remark::Remark;
 
