@@ -13,7 +13,7 @@ mod shadow;
 mod tests;
 
 use adversary::{Adversary, Script, Trials};
-use fmu_runtime::integrator::{Counts, Integrator};
+use fmu_runtime::integrator::{Changes, Counts, Integrator};
 use fmu_runtime::lu::{self, Operations};
 use fmu_runtime::plan::{Plan, Policy, Step, Watch};
 pub use shadow::is_driven;
@@ -250,10 +250,10 @@ fn steps(plan: &Plan, script: Script, host: Host, paired: bool) -> Vec<(Counts, 
     }
     for _ in 0..STEPS {
         it.model.begin_step();
-        if host.parameters {
-            it.note_event_mode();
+        let changes = Changes { continuous: host.inputs, event: host.parameters, tunable: host.parameters };
+        if it.change(changes, |_| ()).is_err() {
+            break;
         }
-        it.note_values(host.inputs, host.parameters);
         if host.slopes {
             it.set_slope(INPUT, 1.0);
         }

@@ -251,12 +251,8 @@ fn at_random(plan: &Plan, seeds: std::ops::Range<u64>) -> (u64, u64) {
         }
         for _ in 0..6 {
             let length = if it.model.happens() { 0.83 * whole } else { whole };
-            if it.model.happens() {
-                it.note_event_mode();
-                it.note_values(false, true);
-            }
-            let continuous = it.model.happens();
-            it.note_values(continuous, false);
+            let [continuous, sets] = [(); 2].map(|()| it.model.happens());
+            it.change(Changes { continuous, event: sets, tunable: sets }, |_| ()).unwrap();
             if it.model.happens() {
                 it.set_slope(INPUT, 1.0);
             }
