@@ -327,6 +327,10 @@ fn search(finder: &mut Finder, judge: &mut Judge, problem: &Problem, options: &O
     }
     let tight = judge.is_tight() || options.budget.is_some();
     judge.in_need_of_time = options.budget.is_none() && judge.is_tight() && judge.holds_somehow();
+    // What is short of time is tried with older Jacobians first: that gives up least.
+    if tight {
+        judge.try_out(&implicit, methods, true);
+    }
     // Other masks may be more accurate, as the symplectic pair is, or cheaper.
     if small || tight {
         judge.try_out(&finder.partitions(), methods, tight);

@@ -1,5 +1,6 @@
 //! Which plans are tried: masks with methods and policies, from the cheapest on, and not those that could not win.
 
+use super::outcome::Outcome;
 use super::{ABOVE_FRESH, Judge, PATIENCE, STEP, THRESHOLDS, Tried, judge, threshold};
 use crate::analysis::Mask;
 use crate::analysis::verdict::Verdict;
@@ -9,6 +10,9 @@ use crate::options::{JacobianPolicy, WatchMode};
 use crate::quantity::amplification;
 use crate::warning::{Asked, Warning};
 use fmu_runtime::plan::{Fallback, Method, Plan, Policy, Watch};
+
+/// Errors within this factor of each other are the same.
+const ALIKE: f64 = 1.05;
 
 /// A plan that may be tried, with what it costs as long as the watch is silent.
 struct Proposal {
@@ -48,6 +52,8 @@ impl Judge<'_> {
             JacobianPolicy::Watched => vec![Policy::Watched],
             JacobianPolicy::Auto if acts && !all => vec![Policy::Watched],
             JacobianPolicy::Auto => {
+                // Of a single colour, one in each step is all of them in every step.
+                let rolling = rolling.filter(|_| colours > 1);
                 let watched = acts.then_some(Policy::Watched);
                 let others = std::iter::once(Policy::Frozen).chain(rolling).chain([Policy::Every]);
                 watched.into_iter().chain(others).collect()
@@ -60,7 +66,7 @@ impl Judge<'_> {
     pub fn try_out(&mut self, candidates: &[Candidate], methods: &[Method], all: bool) {
         for proposal in self.proposals(candidates, methods, all) {
             let Proposal { cost, fits, .. } = &proposal;
-            if !self.could_win(cost) || !fits && self.satisfied() {
+            if !self.could_win(cost) || !fits && self.satisfied() || self.is_known_to_miss(&proposal) {
                 continue;
             }
             if !proposal.candidate.mask.is_full() && !self.is_worth_dropping(cost) {
@@ -76,6 +82,18 @@ impl Judge<'_> {
             self.spent += self.seconds(&proposal.plan, cost);
             self.try_plan(proposal);
         }
+    }
+
+    /// The same mask and method with two other policies missed by the same error: there the Jacobian's age does not matter.
+    fn is_known_to_miss(&self, proposal: &Proposal) -> bool {
+        let same = |one: &&Tried| {
+            one.plan.step.method == proposal.plan.step.method && one.candidate.mask == proposal.candidate.mask
+        };
+        let errors = self.tried.iter().filter(same).filter_map(|one| one.outcome.as_ref());
+        let errors: Vec<f64> = errors.map(Outcome::worst).filter(|error| error.is_finite()).collect();
+        let most = errors.iter().copied().fold(0.0, f64::max);
+        let least = errors.iter().copied().fold(f64::INFINITY, f64::min);
+        errors.len() > 1 && least > self.options.tolerance && most <= ALIKE * least
     }
 
     /// Plans that are new, the cheapest first.
