@@ -5,6 +5,7 @@ use crate::decide::{self, Decision, Parting, ReferenceRun};
 use crate::effort::Effort;
 use crate::error::Error;
 use crate::experiment::Experiment;
+use crate::findings::{Studied, Study};
 use crate::interface::Interface;
 use crate::lab::Lab;
 use crate::moved::MovedRun;
@@ -19,8 +20,6 @@ use crate::source::Source;
 use crate::study::{extent, study_scenarios};
 use crate::summary::Summary;
 use crate::warning::{ToleranceMissed, Warning, Warnings};
-use crate::worker::{Declared, Studied, Study};
-use std::collections::BTreeSet;
 use std::time::Instant;
 
 /// Steps of a trial run, at most.
@@ -169,7 +168,7 @@ impl Attempt {
         for (at, (experiment, answer)) in others.iter().zip(answers).enumerate() {
             let other = answer?;
             runs.push(given_run(&format!("given run {}", at + 2), experiment, grid, &other)?);
-            absorb(&mut studied, other, &study.declared);
+            studied.absorb(other, &study.declared);
         }
         let sense = Sense::new(source, interface, &studied);
         let scenarios = study_scenarios(source, options, &study, &sense, grid.step, lab);
@@ -186,7 +185,7 @@ impl Attempt {
                 discrete: other.discrete.clone(),
             });
             sense.limit(&mut other);
-            absorb(&mut studied, other, &study.declared);
+            studied.absorb(other, &study.declared);
         }
         // A communication step that we choose ourselves is shortened instead.
         let decision = match grid.refinements {
@@ -247,21 +246,6 @@ fn uncertain(missed: &ToleranceMissed, parting: &Parting) -> Option<Warning> {
 /// What the accurate solution must be computed to, so that its own error is no part of the tolerance.
 fn accuracy(tolerance: f64) -> f64 {
     ACCURACY.min(0.01 * tolerance).max(FINEST)
-}
-
-/// Add another run. What the FMU declares constant, and what every run finds so for itself, is constant between parameter changes even if
-/// its value differs from run to run: a changed parameter has the whole Jacobian read again.
-fn absorb(studied: &mut Studied, other: Studied, declared: &[Declared]) {
-    let constant = |studied: &Studied| -> BTreeSet<(u32, u32)> {
-        studied.entries.iter().filter(|entry| entry.2).map(|&(row, col, _)| (row, col)).collect()
-    };
-    let (mine, theirs) = (constant(studied), constant(&other));
-    studied.absorb(other);
-    for (row, col, is_constant) in &mut studied.entries {
-        let declared = declared.get(*row as usize).and_then(Option::as_ref);
-        let declared = declared.is_some_and(|listed| listed.contains(&(*col, true)));
-        *is_constant |= declared && mine.contains(&(*row, *col)) && theirs.contains(&(*row, *col));
-    }
 }
 
 fn given_run(

@@ -1,7 +1,7 @@
 //! How long a build takes, told as soon as an evaluation of the model has been timed.
 
+use crate::findings::Studied;
 use crate::lab::Lab;
-use crate::worker::Studied;
 
 /// Plans that are tried on all runs, and evaluations of the model in each of their steps, as most builds have them.
 const PLANS: f64 = 12.0;

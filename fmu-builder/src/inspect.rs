@@ -3,6 +3,7 @@
 use crate::analysis::bridges::{Bridge, bridges};
 use crate::analysis::delay::between_blocks;
 use crate::error::Error;
+use crate::findings::Study;
 use crate::lab::Lab;
 use crate::options::InspectOptions;
 use crate::outputs::Outputs;
@@ -12,7 +13,6 @@ use crate::source::Source;
 use crate::structure::{Pattern, Variation, blt::components, draw, loops::suggest_slow_row, plan_parts};
 use crate::summary::{count, findings, repairs};
 use crate::warning::Warnings;
-use crate::worker::Study;
 use faer::Mat;
 use fmu_runtime::lu;
 use serde::Serialize;

@@ -4,9 +4,9 @@
 //! error is run once more, so that the report has something to show.
 
 use crate::decide::{Decision, ReferenceRun};
+use crate::findings::Simulate;
 use crate::interface::Interface;
 use crate::lab::Lab;
-use crate::worker::Simulate;
 
 /// The watched quantities of a run, accurate and by the plan, at `times`.
 #[derive(Clone, Debug, Default)]

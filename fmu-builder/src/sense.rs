@@ -3,9 +3,9 @@
 //! Nobody says where an input without a range lies, and a guess of 1 may be a million times too much: a pump that feeds 1 m³/s into a volume of oil makes 1e13 Pa. What is known is how large states
 //! and outputs are: declared, or seen on the runs that were given. Invented runs that leave that far behind get a smaller range, and do not say how large a state is.
 
+use crate::findings::Studied;
 use crate::interface::{Interface, believable};
 use crate::source::Source;
-use crate::worker::Studied;
 
 /// A state or output may get this many times larger than its nominal value, its bounds, or than it was seen where those are declared.
 const DECLARED: f64 = 10.0;
@@ -91,7 +91,7 @@ impl Sense {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker::Sample;
+    use crate::findings::Sample;
 
     /// A pressure of nominal 1e5 Pa that an invented run drives to 7.6e13 Pa: its size stays sensible, and the slopes there do not count.
     #[test]

@@ -3,11 +3,11 @@
 use crate::archive::{self, Unpacked};
 use crate::error::Error;
 use crate::experiment::{self, Experiment, Setting, Value};
+use crate::findings::Declared;
 use crate::interface::{self, Interface, type_of};
 use crate::options::Run;
 use crate::scratch::Scratch;
 use crate::warning::IgnoredColumns;
-use crate::worker::Declared;
 use fmu_runtime::platform;
 use fmu_runtime::value::Type;
 use model_description::{Causality, Dependencies, DependencyKind, Kind, ModelDescription, ScalarVariable};

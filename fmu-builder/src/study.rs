@@ -4,11 +4,11 @@
 //! on how many of them run at a time.
 
 use crate::experiment::{self, Exploration, Extent, Ranges, Scenario};
+use crate::findings::{Studied, Study};
 use crate::lab::Lab;
 use crate::options::Options;
 use crate::sense::Sense;
 use crate::source::Source;
-use crate::worker::{Studied, Study};
 
 /// Samples along a scenario: there are several scenarios.
 const SAMPLES: usize = 8;

@@ -19,9 +19,9 @@ pub use verdict::{Accuracy, Mark, Moved, NamedFigure, Timeliness, Verdict};
 pub use words::{count, first_of, trim};
 
 use crate::decide::{Certificate, Explored, Told, Trial, WorstStep};
+use crate::findings::quantiles;
 use crate::report::Figures;
 use crate::warning::Warnings;
-use crate::worker::quantiles;
 use serde::Serialize;
 use std::path::PathBuf;
 

@@ -22,7 +22,7 @@
 //! | `sparsing` | which entries can go |
 //! | `drift` | what dropping entries costs that no eigenvalue shows |
 //! | `greedy` | which rows can be explicit |
-//! | `perturbation` | d_S, d1, d2 and their bounds |
+//! | `perturbation` | d1, d2 and their bound |
 //! | `verdict` | is a plan stable: its method, mask and policy, at every length and sample |
 //! | `step_advice` | which h |
 //! | `delay`, `bridges` | where to cut a block in two, and whether iteration then converges |
@@ -50,11 +50,6 @@ pub mod schur;
 pub mod sparsing;
 pub mod step_advice;
 pub mod verdict;
-
-#[cfg(test)]
-mod cellier;
-#[cfg(test)]
-mod pipe;
 
 pub use mask::Mask;
 

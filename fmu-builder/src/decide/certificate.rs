@@ -7,7 +7,7 @@ use super::trial::with_age;
 use crate::analysis::acceptance::{Tolerance, accept};
 use crate::analysis::amplification::{self, carried};
 use crate::analysis::dense;
-use crate::analysis::perturbation::{Perturbation, bounds, perturbation};
+use crate::analysis::perturbation::{Perturbation, bound, perturbation};
 use crate::analysis::verdict::{Verdict, matrices, verdict};
 use faer::prelude::c64;
 use fmu_runtime::plan::{Method, Plan, Policy};
@@ -117,7 +117,7 @@ impl Certificate {
         certificate.stable = certificate.stability == Stability::Stable;
         for (jacobian, lambda) in samples.jacobians.iter().zip(&samples.spectra).filter(|_| !mask.is_full()) {
             if let Ok(moved) = perturbation(jacobian.as_ref(), mask, &step) {
-                certificate.measure(moved, bounds(lambda, &step, SLOW).c1);
+                certificate.measure(moved, bound(lambda, &step, SLOW));
             }
             let exact: Vec<c64> = lambda.iter().map(|&lambda| step.stability(lambda)).collect();
             let r = amplification::amplification(jacobian.as_ref(), mask, &step);

@@ -5,8 +5,8 @@ use super::counted::{Counter, is_driven};
 use super::problem::{CallTimes, Problem};
 use crate::analysis::Mask;
 use crate::assemble::{Choice, assemble};
+use crate::findings::CLEARLY_CHEAPER;
 use crate::structure::plan_parts;
-use crate::worker::timing;
 use fmu_runtime::plan::{Elimination, Fallback, Jacobian, JacobianSource, Method, Plan, Policy, Watch};
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use serde::Serialize;
 pub const OPERATION: f64 = 1e-9;
 /// What a directional derivative costs at most, in evaluations, where they are used: a rule and not the measured price, which would go into
 /// the certificate.
-const DIRECTIONAL: f64 = timing::CLEARLY_CHEAPER;
+const DIRECTIONAL: f64 = CLEARLY_CHEAPER;
 /// A dropped entry this much smaller than the smallest kept one of its row does not disturb a difference.
 const NEGLIGIBLE: f64 = 1e-3;
 

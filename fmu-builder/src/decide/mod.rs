@@ -23,7 +23,7 @@
 //! | `candidates`, `trim` | masks worth trying |
 //! | `draft`, `counted/`, `bound` | plans made of a mask, and what their steps take |
 //! | `trial`, `trial/` | plans that are tried on all runs, and the choice among them |
-//! | `error`, `switching`, `parting` | how far a run is from the accurate solution |
+//! | `switching`, `parting` | how far discrete outputs are off, and how two accurate solutions part |
 //! | `certificate` | what is known of the stability of the plan that was chosen |
 //! | `substeps` | how many internal steps are in a communication step |
 
@@ -33,7 +33,6 @@ mod candidates;
 mod certificate;
 mod counted;
 mod draft;
-mod error;
 mod parting;
 mod problem;
 mod substeps;
@@ -43,14 +42,15 @@ mod trim;
 
 use crate::analysis::verdict::Verdict;
 use crate::assemble::Discretisation;
+use crate::deviation::{Ranges, largest};
 use crate::error::Error;
 use crate::experiment::Experiment;
+use crate::findings::{Simulated, Studied};
 use crate::interface::Interface;
 use crate::lab::Lab;
 use crate::options::{JacobianPolicy, Options, Partitioning, Preference};
 use crate::summary::Moved;
 use crate::warning::{ToleranceMissed, Warning, Warnings};
-use crate::worker::{Simulated, Studied};
 use fmu_runtime::plan::{Method, Plan};
 use serde::Serialize;
 
@@ -61,7 +61,6 @@ pub use bound::WorstStep;
 pub use candidates::Candidate;
 pub use certificate::{Certificate, Spectra, Stability, WorstMode};
 pub use draft::Cost;
-pub use error::{Ranges, range};
 pub use parting::{Parting, parting};
 pub use problem::Problem;
 pub use substeps::decide_with_substeps;
@@ -149,7 +148,7 @@ pub struct Told {
 impl Told {
     fn new(run: &ReferenceRun, simulated: &Simulated) -> Told {
         let errors = run.ranges().errors(&run.trajectory, &simulated.trajectory);
-        let error = error::largest(&errors).unwrap_or(0.0);
+        let error = largest(&errors).unwrap_or(0.0);
         let estimate = simulated.estimates.last().copied().unwrap_or(0.0);
         Told { run: run.label.clone(), error, estimate }
     }

@@ -4,7 +4,7 @@
 //! exponentially, from window to window of the run, until it is as large as the range; two solutions that part at one event lie apart by the same
 //! distance from then on, and a phase that drifts grows with time, not exponentially.
 
-use super::error::{Ranges, largest};
+use crate::deviation::{Ranges, largest};
 
 /// Windows of the run, up to where the distance is as large as it gets.
 const WINDOWS: usize = 8;

@@ -7,10 +7,10 @@
 use super::{Decision, ReferenceRun, decide};
 use crate::assemble::Discretisation;
 use crate::error::Error;
+use crate::findings::Studied;
 use crate::interface::Interface;
 use crate::lab::Lab;
 use crate::options::{JacobianPolicy, Options, Partitioning};
-use crate::worker::Studied;
 
 const SUBSTEPS: [u32; 3] = [2, 4, 8];
 /// More steps must bring the error down to this part at least of what fewer leave.

@@ -9,13 +9,13 @@ mod twin;
 
 use super::candidates::{Candidate, lengths};
 use super::draft::{Cost, Draft, Shares};
-use super::error::largest;
 use super::{Problem, ReferenceRun};
 use crate::analysis::verdict::{Age, Verdict, verdict};
+use crate::deviation::largest;
+use crate::findings::Simulated;
 use crate::lab::Lab;
 use crate::options::{Budget, Options};
 use crate::warning::Warnings;
-use crate::worker::Simulated;
 use fmu_runtime::plan::{Method, Plan, Policy, Watch};
 use outcome::Outcome;
 use serde::Serialize;

@@ -15,12 +15,13 @@ pub mod protocol;
 
 use crate::ability::Lack;
 use crate::error::Error;
+use crate::findings::{Simulate, Simulated, Studied, Study};
 use crate::interface::Interface;
 use crate::options::Limits;
 use crate::progress::Progress;
 use crate::scratch::Scratch;
 use crate::system;
-use crate::worker::{Answer, Audit, Audited, Bench, Measured, Request, Simulate, Simulated, Studied, Study};
+use crate::worker::{Answer, Audit, Audited, Bench, Measured, Request};
 use process::{Process, WorkerError};
 pub use protocol::Reporter;
 use std::path::PathBuf;

@@ -4,7 +4,8 @@
 
 use crate::analysis::step_advice::step_advice;
 use crate::build::Attempt;
-use crate::decide::{Decision, Spectra, range};
+use crate::decide::{Decision, Spectra};
+use crate::deviation::range;
 use crate::diagnostics;
 use crate::source::Source;
 use fmu_runtime::measure::Measure;

@@ -6,13 +6,13 @@ use crate::decide::{
     Candidate, Certificate, Cost, Explored, ExploredRun, Stability, Switching, Times, Trial, WorstMode,
     WorstStep,
 };
+use crate::findings::Simulated;
 use crate::structure::{Pattern, plan_parts};
 use crate::summary::{
     Accuracy, DiscreteError, Mark, Moved, NamedError, NamedFigure, StepTime, Timeliness,
     Verdict as Judgement, WatchSummary,
 };
 use crate::warning::{Warning, Warnings};
-use crate::worker::Simulated;
 use fmu_runtime::plan::{self, Events, Method, Model, Plan, States, Step, Variables};
 
 const NASTY: &str = "<b>&\"";

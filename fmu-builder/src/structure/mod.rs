@@ -26,6 +26,4 @@ pub use eliminate::eliminate;
 pub use pattern::{Pattern, Variation};
 
 #[cfg(test)]
-mod equations;
-#[cfg(test)]
 mod tests;

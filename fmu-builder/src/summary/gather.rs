@@ -5,7 +5,8 @@ use super::{
     Verdict, WatchSummary, findings, repairs,
 };
 use crate::build::{Attempt, TimeGrid};
-use crate::decide::{Decision, Ranges, Switching, Told, telling};
+use crate::decide::{Decision, Switching, Told, telling};
+use crate::deviation::Ranges;
 use crate::diagnostics;
 use crate::interface::discrete_outputs;
 use crate::libraries::Packed;

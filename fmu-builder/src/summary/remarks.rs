@@ -1,7 +1,7 @@
 //! What is wrong with the FMU, as the study and the reading of its description found it.
 
+use crate::findings::Studied;
 use crate::warning::Warning;
-use crate::worker::Studied;
 
 /// What was wrong in the description, in one warning.
 pub fn repairs(repairs: &[String]) -> Option<Warning> {

@@ -4,6 +4,7 @@ use super::load::load;
 use super::session::{Session, Signals, expect, said};
 use super::timing;
 use crate::experiment::Experiment;
+use crate::findings::Prices;
 use crate::interface::Interface;
 use crate::lab::Reporter;
 use crate::lab::protocol::Refusal;
@@ -214,7 +215,7 @@ impl Bench {
         let start = Place { time: session.time, x: session.x.clone(), before: session.x.clone() };
         let from = places.len().saturating_sub(PHASES);
         let places = if places.is_empty() { std::slice::from_ref(&start) } else { &places[from..] };
-        let mut prices = timing::Prices::default();
+        let mut prices = Prices::default();
         for phase in 0..PHASES {
             let place = &places[phase % places.len()];
             session.time = place.time;

@@ -4,7 +4,6 @@ mod audit;
 mod bench;
 mod checks;
 mod load;
-mod merge;
 mod probe;
 mod reference;
 mod remarks;
@@ -14,8 +13,9 @@ mod session;
 mod simulate;
 mod study;
 mod terms;
-pub(crate) mod timing;
+mod timing;
 
+use crate::findings::{Simulate, Simulated, Studied, Study};
 use crate::interface::Interface;
 use crate::lab::protocol::{self, Reporter};
 use fmu_runtime::resources::INNER;
@@ -25,9 +25,6 @@ use std::process::ExitCode;
 
 pub use audit::{Audit, Audited, Conduct, Trace, Traced, verdict};
 pub use bench::{Bench, Measured, Reading};
-pub use simulate::{Simulate, Simulated, quantiles};
-pub use study::{Declared, Sample, StructureFound, Studied, Study};
-pub use timing::{Price, Prices};
 
 #[derive(Serialize, Deserialize)]
 pub enum Request {

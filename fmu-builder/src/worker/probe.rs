@@ -5,7 +5,7 @@
 
 use super::scales;
 use super::session::{Session, said};
-use super::study::{Declared, StructureFound};
+use crate::findings::{Declared, StructureFound};
 use crate::structure::{Pattern, Variation};
 use fmu_runtime::plan::Colour;
 use std::collections::BTreeMap;

@@ -6,7 +6,7 @@
 //! of its steps. Where it is coarse, a second run, which knows the outputs' ranges, is controlled by it.
 
 use super::session::Session;
-use crate::decide::Ranges;
+use crate::deviation::Ranges;
 use fmu_runtime::status::Status;
 
 /// One step in so many is measured: an evaluation and a reading of the outputs more.

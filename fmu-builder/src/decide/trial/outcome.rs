@@ -2,7 +2,7 @@
 
 use crate::decide::switching::{self, Switching, switching};
 use crate::decide::{ExploredRun, Peak, ReferenceRun, Told};
-use crate::worker::Simulated;
+use crate::findings::Simulated;
 
 /// What the runs showed.
 #[derive(Default)]

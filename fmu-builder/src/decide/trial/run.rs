@@ -3,10 +3,10 @@
 use super::outcome::Outcome;
 use super::{FRESH_FACTOR, Judge, Tried, WORTH_PROCESSES};
 use crate::decide::draft::Shares;
-use crate::decide::error::largest;
 use crate::decide::switching::{self, switching};
 use crate::decide::{ExploredRun, ReferenceRun, Told};
-use crate::worker::{Simulate, Simulated};
+use crate::deviation::largest;
+use crate::findings::{Simulate, Simulated};
 use fmu_runtime::plan::Plan;
 
 impl Judge<'_> {

@@ -10,9 +10,9 @@ use super::{Judge, SHARE as ROOM, Tried, within};
 use crate::assemble::Discretisation;
 use crate::decide::draft::{Draft, Shares};
 use crate::decide::{Problem, Told, telling};
+use crate::findings::Simulate;
 use crate::options::{Budget, TwinMode};
 use crate::warning::Warning;
-use crate::worker::Simulate;
 use fmu_runtime::plan::{Accuracy, ErrorSource, Plan};
 use fmu_runtime::value::Type;
 

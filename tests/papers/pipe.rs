@@ -1,4 +1,4 @@
-//! The pipe of Extension, section 4: five cells, three species, gas and wall temperature. Tests only.
+//! The pipe of Extension, section 4: five cells, three species, gas and wall temperature.
 //!
 //! (16)-(18) with upwind differences, quasi-steady gas:
 //!
@@ -11,13 +11,14 @@
 //! Extension does not print its parameters. a T_B,i is set to the species' eigenvalues of (20), γ, d, e and the loss so that
 //! the other two groups lie where (20) has them. States: w_1, w_2, w_3, T_B, T_C, five cells each, as in (19).
 
-use super::acceptance::{Tolerance, accept};
-use super::amplification::amplification;
-use super::perturbation::{actual, perturbation};
-use super::{Mask, dense};
-use crate::method::tests::lie;
+use super::lie;
+use super::perturbation::{actual, first_order};
 use faer::Mat;
 use faer::prelude::c64;
+use fmu_builder::analysis::acceptance::{Tolerance, accept};
+use fmu_builder::analysis::amplification::amplification;
+use fmu_builder::analysis::perturbation::perturbation;
+use fmu_builder::analysis::{Mask, dense};
 
 /// (20), the three groups.
 const GAS: [f64; 5] = [-1014.0, -1012.0, -1012.0, -1005.0, -1005.0];
@@ -115,9 +116,10 @@ fn figure_1_d_s_underestimates_and_d2_does_not() {
             let j = pipe(heat);
             let p = perturbation(j.as_ref(), &bidiagonal(), &lie(h)).unwrap();
             let (sum, rms) = actual(j.as_ref(), &bidiagonal(), &lie(h)).unwrap();
+            let d_s = 2.0 * first_order(&j, &bidiagonal(), h);
             let at =
-                format!("h = {h}, heat = {heat}: d_S {:e}, d1 {:e}, d2 {:e}, sum {sum:e}", p.d_s, p.d1, p.d2);
-            assert!(p.d_s < sum && p.first_order < 0.5 * sum, "{at}");
+                format!("h = {h}, heat = {heat}: d_S {d_s:e}, d1 {:e}, d2 {:e}, sum {sum:e}", p.d1, p.d2);
+            assert!(d_s < sum, "{at}");
             assert!(p.d1 <= sum * (1.0 + 1e-9), "{at}");
             assert!(p.d2 >= rms, "{at}");
             if h == 0.1 {

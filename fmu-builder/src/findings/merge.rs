@@ -1,14 +1,19 @@
 //! Studies of several runs of one model, put together.
 
-use super::study::{Sample, Studied};
+use super::{Declared, Sample, Studied};
 use std::collections::BTreeMap;
 
 impl Studied {
     /// Add what another run of the same model showed. Trajectory and start values stay those of this run.
     ///
-    /// An entry is constant only if it is in both runs, with the same value: parameters may differ between runs, and in the exported
-    /// FMU they may change too.
-    pub fn absorb(&mut self, other: Studied) {
+    /// An entry is constant only if both runs have it and find it constant, with the same value: parameters may differ
+    /// between runs, and in the exported FMU they may change too. Where the FMU declares it constant the values may differ: it
+    /// is constant between parameter changes, and a changed parameter has the whole Jacobian read again.
+    pub fn absorb(&mut self, other: Studied, declared: &[Declared]) {
+        let declared = |row: u32, col: u32| {
+            let listed = declared.get(row as usize).and_then(Option::as_ref);
+            listed.is_some_and(|listed| listed.contains(&(col, true)))
+        };
         let mut entries: BTreeMap<(u32, u32), bool> = BTreeMap::new();
         let (mine, theirs) = (self.places(), other.places());
         for (studied, others, other) in [(&*self, &theirs, &other), (&other, &mine, &*self)] {
@@ -16,7 +21,8 @@ impl Studied {
                 |studied: &Studied, at: usize| studied.samples.first().map(|sample| sample.jacobian[at]);
             for (at, &(row, col, constant)) in studied.entries.iter().enumerate() {
                 let agrees = others.get(&(row, col)).is_some_and(|&there| {
-                    other.entries[there].2 && same(first(studied, at), first(other, there))
+                    let same = same(first(studied, at), first(other, there));
+                    other.entries[there].2 && (same || declared(row, col))
                 });
                 *entries.entry((row, col)).or_insert(true) &= constant && agrees;
             }
@@ -98,12 +104,24 @@ mod tests {
         let mut two = studied(&[(0, 0, true), (1, 0, true), (1, 1, true)], &[-1.0, 7.0, -10.0]);
         two.magnitudes = vec![4.0, 1.0];
         two.time_invariant = false;
-        one.absorb(two);
+        one.absorb(two, &[]);
         assert_eq!(one.entries, [(0, 0, true), (0, 1, false), (1, 0, false), (1, 1, false)]);
         assert_eq!(one.samples[0].jacobian, [-1.0, 3.0, 0.0, -5.0]);
         assert_eq!(one.samples[2].jacobian, [-1.0, 0.0, 7.0, -10.0]);
         assert_eq!(one.samples.iter().map(|it| it.regime).collect::<Vec<_>>(), [0, 2, 3, 5]);
         assert_eq!(one.magnitudes, [4.0, 2.0]);
         assert!(!one.time_invariant);
+    }
+
+    /// (0, 0) and (1, 1) are declared constant and differ between runs, (0, 1) is declared and found varying by one run,
+    /// (1, 0) is constant in one run and missing in the other: the first two stay constant.
+    #[test]
+    fn a_declared_constant_may_differ_between_runs() {
+        let mut one =
+            studied(&[(0, 0, true), (0, 1, true), (1, 0, true), (1, 1, true)], &[-1.0, 3.0, 2.0, -5.0]);
+        let two = studied(&[(0, 0, true), (0, 1, false), (1, 1, true)], &[-2.0, 3.0, -10.0]);
+        let declared = [Some(vec![(0, true), (1, true)]), Some(vec![(0, true), (1, true)])];
+        one.absorb(two, &declared);
+        assert_eq!(one.entries, [(0, 0, true), (0, 1, false), (1, 0, false), (1, 1, true)]);
     }
 }

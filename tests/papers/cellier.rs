@@ -3,9 +3,9 @@
 //! FE is an explicit, BE a (linearly) implicit Euler step; on linear systems with A = J there is no difference between implicit and linearly implicit.
 //! None of them is shipped: the blended ones are unstable in stiff modes, the cyclic ones fall to order 1 with an A that is not J and let stiff modes ring.
 
-use super::dense::tests::mat;
-use crate::method::Step;
+use super::mat;
 use faer::prelude::c64;
+use fmu_builder::method::Step;
 use fmu_runtime::method::{Stage, Tableau, WatchPoint};
 use fmu_runtime::plan::Method;
 

@@ -8,7 +8,7 @@
 //! An FMU shows states and no equations, so that the product asks this of states alone (`loops`). Here the printed examples are
 //! reproduced.
 
-use super::{blt::components, pattern::Pattern};
+use fmu_builder::structure::{Pattern, blt::components};
 use petgraph::algo::maximum_matching;
 use petgraph::graph::{NodeIndex, UnGraph};
 
