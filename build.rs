@@ -16,15 +16,16 @@ mod platform;
 use platform::{Format, PLATFORMS, Platform};
 
 /// Package, more arguments for cargo.
-const RUNTIME: (&str, &[&str]) = ("fmi2-frontend", &[]);
+const RUNTIME: (&str, &[&str]) = ("frontend", &[]);
 const REFERENCES: (&str, &[&str]) = ("reference-fmus", &["--features", "export"]);
 
 fn main() {
     let root = PathBuf::from(env("CARGO_MANIFEST_DIR"));
     let out = PathBuf::from(env("OUT_DIR"));
     for folder in [
-        "fmu-runtime/fmi2-frontend",
         "fmu-runtime/fmi2-types",
+        "fmu-runtime/fmi3-types",
+        "fmu-runtime/frontend",
         "fmu-runtime/src",
         "fmu-runtime/Cargo.toml",
         "fmu-runtime/stepper",
@@ -66,8 +67,8 @@ fn main() {
         .with_config(config)
         .with_src(root.join("fmu-runtime/fmi2-types/src/status.rs"))
         .with_src(root.join("fmu-runtime/fmi2-types/src/callbacks.rs"))
-        .with_src(root.join("fmu-runtime/fmi2-frontend/src/ffi.rs"))
-        .with_src(root.join("fmu-runtime/fmi2-frontend/src/ffi/states.rs"))
+        .with_src(root.join("fmu-runtime/frontend/src/fmi2.rs"))
+        .with_src(root.join("fmu-runtime/frontend/src/fmi2/states.rs"))
         .generate()
         .expect("the C header cannot be generated");
     bindings.write_to_file(&header);

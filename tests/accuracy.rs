@@ -390,3 +390,15 @@ fn substeps_equal_steps() {
     }
     assert!(fine.messages().is_empty(), "{:?}", fine.messages());
 }
+
+/// A chamber empties through an orifice within a fifth of the first step, p' = -k √p with k = 1e4, and stays empty. An undamped step leads from p to p (1 - a/2) / (1 + a/2),
+/// a = h k / √p: from 1 to -0.67, 0.48, -0.36, 0.28, -0.23. Damped steps are counted, and leave a tenth of that.
+#[test]
+fn an_orifice_does_not_ring() {
+    let exported = build("orifice", "--step 1ms --method lie --mode implicit --twin off");
+    let mut fmu = exported.start(0.0, &[("k", 1e4)]);
+    fmu.steps(0.0, 1e-3, 5);
+    let p = fmu.real("p");
+    assert!(p.abs() < 0.03, "{p}");
+    assert!(fmu.integer("fmuBuild.dampedSteps") > 0);
+}

@@ -71,6 +71,24 @@ fn the_method_follows_from_the_tolerance() {
     assert!(number(&loose, "evaluations_per_step") <= number(&auto, "evaluations_per_step"), "{loose}");
 }
 
+/// x' = -k x by explicit Euler with h k = 1.32: each step multiplies by 1 - h k = -0.32, where the implicit one has 1/2.32. Stable, and told: the
+/// mode alternates, and d1 = 0.32 + 1/2.32 is more than the 1 - 1/2.32 that carry it to the border. With h k = 0.5 neither is.
+#[test]
+fn a_mode_that_alternates_is_a_warning() {
+    let built = |k: f64| {
+        let options =
+            format!("--step 10ms --method lie --mode explicit --set k={k} --twin off --explore none");
+        decided("dahlquist", &options)
+    };
+    let (said, calm) = (built(132.0), built(50.0));
+    let mode = &said["alternating_mode"];
+    assert!((number(mode, "re") + 0.32).abs() < 1e-6 && number(mode, "im") == 0.0, "{mode}");
+    assert!(said["warnings"].to_string().contains("alternates from step to step"), "{}", said["warnings"]);
+    assert!(said["warnings"].to_string().contains("d1 = 0.751 and d2 = 0.751 in sum, more than the 0.569"));
+    assert!(!said["warnings"].to_string().contains("fmuBuild.error"), "there is no twin");
+    assert!(calm["alternating_mode"].is_null() && !calm["warnings"].to_string().contains("of the step"));
+}
+
 /// The certificate's figures where they are known. The stiff pair has eigenvalues -1 and -1000; unmasked, a step of
 /// h = 0.01 multiplies the slow mode by 1/(1 + h), nothing is shifted and no longer step is unstable. Masked, the trace of R
 /// moves: d1 = |sum of the eigenvalues' shifts|.

@@ -202,7 +202,8 @@ fn the_description_is_that_of_a_slave() {
                 "fmuBuild.discreteError",
                 "fmuBuild.stepsOutsidePlan",
                 "fmuBuild.stepsWatchSpoke",
-                "fmuBuild.jacobianRenewals"
+                "fmuBuild.jacobianRenewals",
+                "fmuBuild.dampedSteps"
             ]
         );
     }

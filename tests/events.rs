@@ -193,6 +193,22 @@ fn chatter_is_bounded_and_counted() {
     assert_eq!(fmu.messages().iter().filter(told).count(), 1, "{:?}", fmu.messages());
 }
 
+/// Steps that put an event off are outside the plan, with a twin, which does likewise, and without.
+#[test]
+fn events_that_were_put_off_are_outside_the_plan() {
+    for twin in ["on", "off"] {
+        let exported = build("chatter", &format!("--step 0.01 --stop 0.1 --force --twin {twin}"));
+        let mut fmu = exported.start(0.0, &[]);
+        fmu.steps(0.0, 0.01, 200);
+        let (carried, outside) =
+            (fmu.integer("fmuBuild.carriedEvents"), fmu.integer("fmuBuild.stepsOutsidePlan"));
+        assert!(
+            carried > 100 && outside >= carried,
+            "--twin {twin}: {carried} put off, {outside} outside the plan"
+        );
+    }
+}
+
 /// The Modelica-compiled ball: its indicators have hysteresis, its events are reinit.
 #[test]
 fn a_compiled_ball_bounces() {

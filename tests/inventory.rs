@@ -4,20 +4,31 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every file with unsafe code, and why it needs it.
-const FILES: [(&str, &str); 19] = [
+const FILES: [(&str, &str); 31] = [
     (
         "fmu-builder/src/system/unix/shared.rs",
         "the number of the last call, in memory that builder and worker share",
     ),
     ("fmu-builder/src/worker/audit/interpose.rs", "calls of malloc are counted, in a process of its own"),
     ("fmu-builder/src/worker/load.rs", "a foreign library is loaded, in a process of its own"),
-    ("fmu-runtime/fmi2-frontend/src/ffi.rs", "the C functions that importers call"),
-    ("fmu-runtime/fmi2-frontend/src/ffi/allocator.rs", "the allocator that counts"),
-    ("fmu-runtime/fmi2-frontend/src/ffi/own_library.rs", "the system is asked where this library lies"),
-    ("fmu-runtime/fmi2-frontend/src/ffi/pointers.rs", "pointers from C"),
-    ("fmu-runtime/fmi2-frontend/src/ffi/states.rs", "the C functions for saved states"),
     ("fmu-runtime/fmi2-types/src/callbacks.rs", "the C types of FMI"),
+    ("fmu-runtime/fmi3-types/src/lib.rs", "the type of a C function"),
+    ("fmu-runtime/frontend/src/allocator.rs", "the allocator that counts"),
+    ("fmu-runtime/frontend/src/fmi2.rs", "the C functions that importers call"),
+    ("fmu-runtime/frontend/src/fmi2/states.rs", "the C functions for saved states"),
+    ("fmu-runtime/frontend/src/fmi3.rs", "the C functions that importers call"),
+    ("fmu-runtime/frontend/src/fmi3/host.rs", "the host's logger is called"),
+    ("fmu-runtime/frontend/src/fmi3/refused.rs", "the C functions that are there to refuse"),
+    ("fmu-runtime/frontend/src/fmi3/states.rs", "the C functions for saved states"),
+    ("fmu-runtime/frontend/src/fmi3/values.rs", "the C functions for values"),
+    ("fmu-runtime/frontend/src/own_library.rs", "the system is asked where this library lies"),
+    ("fmu-runtime/frontend/src/pointers.rs", "pointers from C"),
+    ("fmu-runtime/frontend/src/resources.rs", "the model inside is loaded"),
     ("fmu-runtime/src/fmi/fmi2.rs", "the C functions of the model inside"),
+    ("fmu-runtime/src/fmi/fmi3/functions.rs", "the C functions of a model of FMI 3.0 inside"),
+    ("fmu-runtime/src/fmi/fmi3/mod.rs", "it is instantiated and called"),
+    ("fmu-runtime/src/fmi/fmi3/table.rs", "it answers the functions of FMI 2.0"),
+    ("fmu-runtime/src/fmi/fmi3/values.rs", "its values"),
     ("fmu-runtime/src/fmi/loader.rs", "its library is loaded"),
     ("fmu-runtime/src/fmi/logger.rs", "its messages, with C's variable arguments"),
     ("reference-fmus/src/abi.rs", "the C functions of the reference models"),
@@ -26,6 +37,7 @@ const FILES: [(&str, &str); 19] = [
     ("tests/conformance.rs", "calls that an importer should not make"),
     ("tests/driver.rs", "an importer"),
     ("tests/faults.rs", "calls after a failure"),
+    ("tests/fmi3_shell.rs", "an importer of FMI 3.0"),
     ("tests/fuzz.rs", "calls that an importer should not make"),
 ];
 

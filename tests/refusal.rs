@@ -132,12 +132,12 @@ fn other_versions_of_fmi() {
     let bench = Bench::new();
     let (input, bad) = (bench.example("dahlquist"), bench.path("in.fmu"));
     for (version, standard) in
-        [("1.0", "FMI 1.0"), ("3.0", "FMI 3.0"), ("7", "no version of FMI that is known")]
+        [("1.0", "FMI 1.0"), ("3.0-beta.1", "a draft of FMI 3.0"), ("7", "no version of FMI that is known")]
     {
         edit_description(&input, &bad, "fmiVersion=\"2.0\"", &format!("fmiVersion=\"{version}\""));
         let expected = format!(
-            "{}: modelDescription.xml, line 2: fmiVersion=\"{version}\", that is {standard}; fmu-build reads FMI 2.0; \
-             re-export the model as an FMI 2.0 Model-Exchange FMU",
+            "{}: modelDescription.xml, line 2: fmiVersion=\"{version}\", that is {standard}; fmu-build reads FMI 2.0 and 3.0; \
+             re-export the model as a Model-Exchange FMU of one of them",
             bad.display()
         );
         assert_eq!(bench.refused(&bad, ""), expected);

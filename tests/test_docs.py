@@ -6,7 +6,7 @@ import pytest
 from conftest import ROOT
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
-SOURCES = [path for folder in ["fmu-runtime", "fmu-runtime/fmi2-frontend", "fmu-runtime/fmi2-types", "fmu-runtime/stepper", "fmu-builder", "modelDescription", "reference-fmus"]
+SOURCES = [path for folder in ["fmu-runtime", "fmu-runtime/frontend", "fmu-runtime/fmi2-types", "fmu-runtime/stepper", "fmu-builder", "modelDescription", "reference-fmus"]
            for path in (ROOT / folder / "src").rglob("*") if path.is_file()]
 
 

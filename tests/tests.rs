@@ -25,6 +25,8 @@ mod conformance;
 mod events;
 /// Inner models that fail: at every call, with every status.
 mod faults;
+/// The C functions of FMI 3.0: types, arrays, saved states, refusals.
+mod fmi3_shell;
 /// Random input for every reader, random calls of the C interface.
 #[allow(unsafe_code)]
 mod fuzz;

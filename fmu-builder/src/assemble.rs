@@ -78,5 +78,7 @@ pub fn assemble(interface: &Interface, discretisation: Discretisation, choice: C
         },
         accuracy: None,
         diagnostics: diagnostics::reserve(interface),
+        inner: interface.inner.clone(),
+        shell: None,
     }
 }

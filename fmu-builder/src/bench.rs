@@ -90,7 +90,7 @@ pub fn bench(options: &BenchOptions) -> Result<Benchmark, Error> {
     let plan: Plan = serde_json::from_slice(&text).map_err(|error| {
         Error::Request(format!("{}: resources/{PLAN} is damaged: {error}", options.fmu.display()))
     })?;
-    let description = read_description(&options.fmu, &root, LONGEST_DESCRIPTION)?;
+    let description = read_description(&options.fmu, &root, LONGEST_DESCRIPTION, &[])?;
     let step = plan.step.h * plan.step.substeps as f64;
     let steps = options.steps.unwrap_or(STEPS);
     let deadline = options.deadline.unwrap_or(step);

@@ -43,7 +43,7 @@ pub fn build(options: &Options) -> Result<Summary, Error> {
     let mut outputs = Outputs::new(inputs.chain([options.input.as_path()]));
     let fmu = outputs.claim("the new FMU", &options.output)?;
     let page = options.report.as_deref().map(|path| outputs.claim("the report", path)).transpose()?;
-    let mut source = Source::open(&options.input)?;
+    let mut source = Source::open(&options.input, &options.run, &options.compilation, &options.limits)?;
     let experiments = source.experiments(&options.run)?;
     let ignored = experiments.iter().find_map(|experiment| source.ignored_columns(experiment));
     if let (true, Some(ignored)) = (options.strict, &ignored) {
@@ -81,10 +81,13 @@ pub fn build(options: &Options) -> Result<Summary, Error> {
     lab.finish();
     attempt.warnings.extend(lab.lacks().iter().cloned().map(Warning::Lacks));
     attempt.warnings.extend(ignored.map(Warning::IgnoredColumns));
+    let how = source.compiled.as_ref().map(|compiled| compiled.how.clone());
+    attempt.warnings.extend(how.map(Warning::FromSources));
+    attempt.warnings.extend(source.description.fmi3.is_some().then_some(Warning::WrittenAsFmi2));
     source.set_starts(&attempt.studied.starts);
 
     let (runtimes, packed) =
-        options.libraries.runtimes_for(&source.archive, &source.root(), source.identifier());
+        options.libraries.runtimes_for(&source.library_names(), &source.root(), source.identifier());
     let summary = Summary::new(&source, &attempt, &grid, packed, options);
     if let (true, Some(objection)) = (options.strict, summary.verdict.objection()) {
         return Err(Error::Request(objection));

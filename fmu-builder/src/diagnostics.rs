@@ -7,7 +7,7 @@ use model_description::{DiagnosticKind, ModelDescription};
 type Row = (Quantity, &'static str, DiagnosticKind, Option<&'static str>, &'static str);
 
 /// Quantity, name, type, unit, description.
-const DIAGNOSTICS: [Row; 15] = [
+const DIAGNOSTICS: [Row; 16] = [
     (
         Quantity::StepTime,
         "fmuBuild.stepTime",
@@ -97,7 +97,7 @@ const DIAGNOSTICS: [Row; 15] = [
         "fmuBuild.stepsOutsidePlan",
         DiagnosticKind::Integer,
         None,
-        "Communication steps in which the estimated error was beyond the tolerance or could not be told; without an estimate, as stepsWatchSpoke",
+        "Communication steps in which the estimated error was beyond the tolerance or could not be told, or that put off an event; without an estimate, as stepsWatchSpoke",
     ),
     (
         Quantity::StepsWatchSpoke,
@@ -112,6 +112,13 @@ const DIAGNOSTICS: [Row; 15] = [
         DiagnosticKind::Integer,
         None,
         "Internal steps that were done again with a renewed Jacobian because the watch spoke",
+    ),
+    (
+        Quantity::DampedSteps,
+        "fmuBuild.dampedSteps",
+        DiagnosticKind::Integer,
+        None,
+        "Internal steps that overshot, as near a square root, and were shortened",
     ),
 ];
 

@@ -36,6 +36,8 @@ pub enum Error {
         if found.is_empty() { "none, it may be a source-code FMU".to_string() } else { found.join(", ") }
     )]
     NoBinary { path: PathBuf, wanted: String, platform: &'static str, found: Vec<String> },
+    #[error("{}: {why}", path.display())]
+    Sources { path: PathBuf, why: String },
     #[error(transparent)]
     Worker(#[from] WorkerError),
     #[error(transparent)]

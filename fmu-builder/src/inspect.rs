@@ -92,7 +92,7 @@ pub fn inspect(options: &InspectOptions) -> Result<Inspection, Error> {
     let inputs = options.run.inputs.iter().map(|path| path.as_path());
     let mut outputs = Outputs::new(inputs.chain([options.input.as_path()]));
     let drawing = options.svg.as_deref().map(|path| outputs.claim("the drawing", path)).transpose()?;
-    let source = Source::open(&options.input)?;
+    let source = Source::open(&options.input, &options.run, &options.compilation, &options.limits)?;
     let experiment = source.experiments(&options.run)?.swap_remove(0);
     let limit = options.limits.time;
     let lab = Lab::new(&options.limits, &source.scratch, Progress::new(options.progress))?;

@@ -3,9 +3,11 @@
 //! It is all that a worker needs to run the model, and one of the three values that a plan is made of (see `assemble`).
 
 use crate::lab::protocol::path;
-use fmu_runtime::plan::{Plan, States, Table, Variables};
+use fmu_runtime::plan::{self, Array, Clock, Inner, Interval, Plan, States, Table, Variables};
 use fmu_runtime::value::Type;
-use model_description::{Causality, Kind, ModelDescription, ScalarVariable, Variability};
+use model_description::{
+    Causality, Fmi3, IntervalVariability, Kind, ModelDescription, ScalarVariable, Variability,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -48,6 +50,8 @@ pub struct Interface {
     pub output_names: Vec<String>,
     /// Outputs that are no Reals, with their types.
     pub discrete_outputs: Vec<(u32, Type)>,
+    /// What stands behind these scalars in an FMU of FMI 3.0.
+    pub inner: Option<Inner>,
 }
 
 impl Interface {
@@ -93,12 +97,13 @@ impl Interface {
             discrete_outputs: discrete_outputs(description)
                 .map(|output| (output.value_reference, type_of(output.kind)))
                 .collect(),
+            inner: description.fmi3.as_ref().map(inner),
         }
     }
 
     /// Of the FMU inside a finished one, unpacked in `root`: its plan tells what a session needs. Nothing is compared.
     pub fn inside(root: PathBuf, plan: Plan) -> Interface {
-        let Plan { model, states, variables, events, .. } = plan;
+        let Plan { model, states, variables, events, inner, .. } = plan;
         Interface {
             root,
             name: model.name,
@@ -124,6 +129,7 @@ impl Interface {
             outputs: Vec::new(),
             output_names: Vec::new(),
             discrete_outputs: Vec::new(),
+            inner,
         }
     }
 
@@ -164,6 +170,52 @@ impl Interface {
         // After the largest, or wherever there is room if that is at the very end.
         (first..=u32::MAX).chain(0..first).filter(|reference| !used.contains(reference)).take(count).collect()
     }
+}
+
+/// What the plan must know of an FMU of FMI 3.0.
+fn inner(fmi3: &Fmi3) -> Inner {
+    let mut arrays: Vec<Array> = fmi3.arrays.iter().filter_map(array).collect();
+    arrays.sort_by_key(|array| array.reference);
+    let changed = fmi3.structure.iter().filter(|it| it.changed);
+    let structure = changed.filter_map(|it| Some((it.value_reference, plan_type(it.kind)?, it.value)));
+    let clocks = fmi3.clocks.iter().filter(|clock| clock.input).filter_map(|clock| {
+        let interval = match (clock.interval, clock.interval_seconds) {
+            (IntervalVariability::Triggered, _) => return None,
+            (IntervalVariability::Countdown, _) => Interval::Countdown,
+            (IntervalVariability::Changing, _) => Interval::Changing,
+            (IntervalVariability::Constant, Some(seconds)) => Interval::Constant(seconds),
+            _ => Interval::Asked,
+        };
+        let shift = clock.shift_seconds.unwrap_or(0.0);
+        Some(Clock { reference: clock.value_reference, interval, shift })
+    });
+    Inner { structure: structure.collect(), clocks: clocks.collect(), arrays }
+}
+
+fn array(array: &model_description::Array) -> Option<Array> {
+    let model_description::Array { value_reference: reference, first, count, kind, .. } = *array;
+    Some(Array { reference, kind: plan_type(kind)?, first, count })
+}
+
+/// The same type in a plan; binaries and clocks are in none.
+fn plan_type(kind: model_description::Type) -> Option<plan::Type> {
+    use model_description::Type as Described;
+    Some(match kind {
+        Described::Float32 => plan::Type::Float32,
+        Described::Float64 => plan::Type::Float64,
+        Described::Int8 => plan::Type::Int8,
+        Described::UInt8 => plan::Type::UInt8,
+        Described::Int16 => plan::Type::Int16,
+        Described::UInt16 => plan::Type::UInt16,
+        Described::Int32 => plan::Type::Int32,
+        Described::UInt32 => plan::Type::UInt32,
+        Described::Int64 => plan::Type::Int64,
+        Described::UInt64 => plan::Type::UInt64,
+        Described::Boolean => plan::Type::Boolean,
+        Described::String => plan::Type::String,
+        Described::Enumeration => plan::Type::Enumeration,
+        Described::Binary | Described::Clock => return None,
+    })
 }
 
 /// Real outputs, as indices of variables: what trajectories are compared by.

@@ -56,6 +56,7 @@ pub mod report;
 pub mod scratch;
 pub mod sense;
 pub mod source;
+mod sources;
 pub mod structure;
 pub mod study;
 pub mod summary;

@@ -1,6 +1,6 @@
 //! The libraries that go into FMUs: one per platform, embedded in the executable by the build script.
 
-use crate::archive::{Content, Entry, Unpacked};
+use crate::archive::{Content, Entry};
 use fmu_runtime::platform::{Format, PLATFORMS, Platform};
 use std::fmt;
 use std::path::Path;
@@ -33,13 +33,12 @@ pub struct Packed {
 }
 
 impl Libraries {
-    /// A runtime for every library that the model brought, in the same folder. What a library is for says the file
-    /// itself, since two platforms share the folder `linux64`.
-    pub fn runtimes_for(&self, archive: &Unpacked, root: &Path, identifier: &str) -> (Vec<Entry>, Packed) {
+    /// A runtime for every library that the model brought, in the same folder; for that of a folder of FMI 3.0, in the one that
+    /// FMI 2.0 has for it. What a library is for says the file itself, since two platforms share the folder `linux64`.
+    pub fn runtimes_for(&self, names: &[String], root: &Path, identifier: &str) -> (Vec<Entry>, Packed) {
         let (mut entries, mut packed, mut used) = (Vec::new(), Packed::default(), Vec::new());
-        for entry in archive.entries.iter().filter(|entry| !entry.is_dir) {
-            let Some((folder, file)) =
-                entry.name.strip_prefix("binaries/").and_then(|rest| rest.split_once('/'))
+        for name in names {
+            let Some((folder, file)) = name.strip_prefix("binaries/").and_then(|rest| rest.split_once('/'))
             else {
                 continue;
             };
@@ -47,7 +46,7 @@ impl Libraries {
             if file.rsplit_once('.').is_none_or(|(stem, _)| stem != identifier) {
                 continue;
             }
-            let format = Format::of_file(&root.join(&entry.name));
+            let format = Format::of_file(&root.join(name));
             let runtime = self.runtimes.iter().find(|runtime| {
                 let platform = runtime.platform();
                 let here = platform.folders().any(|name| name == folder);
@@ -55,9 +54,14 @@ impl Libraries {
             });
             match runtime {
                 Some(runtime) => {
-                    entries.push(library(entry.name.clone(), runtime.bytes));
-                    packed.folders.push(folder.to_string());
-                    used.push(runtime.platform);
+                    let platform = runtime.platform();
+                    let folder = if folder == platform.tuple { platform.name } else { folder };
+                    let name = platform.entry(folder, identifier);
+                    if entries.iter().all(|entry: &Entry| entry.name != name) {
+                        entries.push(library(name, runtime.bytes));
+                        packed.folders.push(folder.to_string());
+                        used.push(runtime.platform);
+                    }
                 }
                 None => packed.missing.push(self.reason(folder, format)),
             }
@@ -140,7 +144,9 @@ mod tests {
             executable: false,
         });
         archive::write(&std::fs::File::create(&fmu).unwrap(), &fmu, entries.collect(), None).unwrap();
-        let (entries, packed) = LIBRARIES.runtimes_for(&archive::unpack(&fmu, &root).unwrap(), &root, "m");
+        let names: Vec<String> =
+            archive::unpack(&fmu, &root).unwrap().entries.into_iter().map(|entry| entry.name).collect();
+        let (entries, packed) = LIBRARIES.runtimes_for(&names, &root, "m");
         let content = |entry: Entry| match entry.content {
             Content::Bytes(bytes) => (entry.name, bytes),
             Content::Original(_) => panic!("{} is not embedded", entry.name),

@@ -53,6 +53,7 @@ pub struct Options {
 
     pub run: Run,
     pub limits: Limits,
+    pub compilation: Compilation,
 
     /// Where to write what was decided, and why, as a page.
     pub report: Option<PathBuf>,
@@ -88,6 +89,7 @@ impl Options {
             prefer: Preference::default(),
             run: Run::default(),
             limits: Limits::default(),
+            compilation: Compilation::default(),
             report: None,
             strict: false,
             force: false,
@@ -140,6 +142,17 @@ impl Default for Limits {
     }
 }
 
+/// How a library is made of an FMU's sources.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Compilation {
+    /// Compile even where there is a binary for this platform.
+    pub from_sources: bool,
+    /// The C compiler. None: the first that is found.
+    pub cc: Option<String>,
+    /// Further options for it.
+    pub cflags: Vec<String>,
+}
+
 /// A request to look into a Model-Exchange FMU.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InspectOptions {
@@ -148,6 +161,7 @@ pub struct InspectOptions {
     pub svg: Option<PathBuf>,
     pub run: Run,
     pub limits: Limits,
+    pub compilation: Compilation,
     pub progress: bool,
 }
 
@@ -158,6 +172,7 @@ impl InspectOptions {
             svg: None,
             run: Run::default(),
             limits: Limits::default(),
+            compilation: Compilation::default(),
             progress: false,
         }
     }

@@ -60,7 +60,16 @@ pub fn pack(
         bytes("documentation/index.html".into(), certificate.html.clone().into_bytes()),
     ];
     entries.extend(runtimes);
+    let compiled = source.compiled.as_ref();
+    if let Some(compiled) = compiled {
+        let content = std::fs::read(&compiled.file).map_err(Error::io("read", &compiled.file))?;
+        let name = format!("resources/{INNER}/{}", compiled.entry);
+        entries.push(Entry { name, content: Content::Bytes(content), executable: true });
+    }
     for entry in &source.archive.entries {
+        if compiled.is_some_and(|compiled| compiled.entry == entry.name) {
+            continue;
+        }
         let stays = STAYS.iter().any(|place| entry.name.starts_with(place));
         let mut name = match (stays, entry.name.as_str()) {
             // Ours is the front page; it links to the model's own.

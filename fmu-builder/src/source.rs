@@ -5,12 +5,15 @@ use crate::error::Error;
 use crate::experiment::{self, Experiment, Setting, Value};
 use crate::findings::Declared;
 use crate::interface::{self, Interface, type_of};
-use crate::options::Run;
+use crate::options::{Compilation, Limits, Run};
 use crate::scratch::Scratch;
+use crate::sources::{self, Compiled};
 use crate::warning::IgnoredColumns;
 use fmu_runtime::platform;
 use fmu_runtime::value::Type;
-use model_description::{Causality, Dependencies, DependencyKind, Kind, ModelDescription, ScalarVariable};
+use model_description::{
+    Causality, Dependencies, DependencyKind, IntervalVariability, Kind, ModelDescription, ScalarVariable,
+};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -22,21 +25,30 @@ pub const LONGEST_DESCRIPTION: u64 = 512 << 20;
 /// Event indicators that are believed: a hundred times what the largest models have, and eight megabytes for each vector of them.
 const MOST_INDICATORS: usize = 1_000_000;
 
-/// The description of the FMU `path`, unpacked in `root`, if it is not longer than `most`.
-pub fn read_description(path: &Path, root: &Path, most: u64) -> Result<ModelDescription, Error> {
+/// The description of the FMU `path`, unpacked in `root`, if it is not longer than `most`. `sizes`: values for structural
+/// parameters, by name.
+pub fn read_description(
+    path: &Path,
+    root: &Path,
+    most: u64,
+    sizes: &[(String, u64)],
+) -> Result<ModelDescription, Error> {
     let file = root.join(DESCRIPTION);
     let found = std::fs::metadata(&file).map_err(Error::io("read", &file))?.len();
     if found > most {
         return Err(Error::LongDescription { path: path.into(), found, most });
     }
     let bytes = std::fs::read(&file).map_err(Error::io("read", &file))?;
-    model_description::read(&bytes).map_err(|source| Error::Description { path: path.into(), source })
+    model_description::read_sized(&bytes, sizes)
+        .map_err(|source| Error::Description { path: path.into(), source })
 }
 
 pub struct Source {
     pub path: PathBuf,
     pub description: ModelDescription,
     pub archive: Unpacked,
+    /// The library that was made here of the FMU's sources.
+    pub compiled: Option<Compiled>,
     /// Holds the unpacked FMU and the workers' files; removed on drop.
     pub scratch: Scratch,
     /// Index of each state's own variable, where the description tells.
@@ -46,7 +58,8 @@ pub struct Source {
 }
 
 impl Source {
-    pub fn open(path: &Path) -> Result<Source, Error> {
+    /// Unpack the FMU, read its description, and find its library or make it of its sources.
+    pub fn open(path: &Path, run: &Run, compilation: &Compilation, limits: &Limits) -> Result<Source, Error> {
         let scratch = Scratch::new()?;
         let root = scratch.path().join("fmu");
         std::fs::create_dir(&root).map_err(Error::io("make", &root))?;
@@ -56,14 +69,25 @@ impl Source {
             let found = nested.map(|entry| entry.name.clone());
             return Err(Error::NoDescription { path: path.into(), found });
         }
-        let description = read_description(path, &root, LONGEST_DESCRIPTION)?;
+        let sizes = run.set.iter().filter_map(|(name, value)| Some((name.clone(), value.parse().ok()?)));
+        let description = read_description(path, &root, LONGEST_DESCRIPTION, &sizes.collect::<Vec<_>>())?;
         let describe = |source| Error::Description { path: path.into(), source };
         let exchange = description.require_model_exchange().map_err(describe)?;
         let indicators = description.number_of_event_indicators;
         if indicators > MOST_INDICATORS {
             return Err(Error::Indicators { path: path.into(), found: indicators, most: MOST_INDICATORS });
         }
-        if !platform::HOST.library(&root, &exchange.model_identifier).is_file() {
+        refuse_triggered(path, &description)?;
+        let has_binary = platform::HOST.library(&root, &exchange.model_identifier).is_file();
+        let compiled = match has_binary && !compilation.from_sources {
+            true => None,
+            false => sources::compile(path, &root, &description, compilation, limits, &scratch)?,
+        };
+        if compilation.from_sources && compiled.is_none() {
+            let why = "it brings no sources (no sources/buildDescription.xml, no <SourceFiles>); build it without --from-sources";
+            return Err(Error::Sources { path: path.into(), why: why.into() });
+        }
+        if !has_binary && compiled.is_none() {
             let mut found: Vec<String> = archive
                 .entries
                 .iter()
@@ -77,7 +101,15 @@ impl Source {
             return Err(Error::NoBinary { path: path.into(), wanted, platform, found });
         }
         let state_variables = description.states().iter().map(|state| state.state).collect();
-        Ok(Source { path: path.into(), description, archive, scratch, state_variables, left_out: Vec::new() })
+        Ok(Source {
+            path: path.into(),
+            description,
+            archive,
+            compiled,
+            scratch,
+            state_variables,
+            left_out: Vec::new(),
+        })
     }
 
     /// The folder of the unpacked FMU.
@@ -96,6 +128,16 @@ impl Source {
         }
         let more = (2..).map(|number| format!("model-{number}.html"));
         std::iter::once("model.html".to_string()).chain(more).find(|page| !has(page))
+    }
+
+    /// Files of the archive, and the library that was made here.
+    pub fn library_names(&self) -> Vec<String> {
+        let files = self.archive.entries.iter().filter(|entry| !entry.is_dir).map(|entry| entry.name.clone());
+        let mut names: Vec<String> = files.collect();
+        names.extend(self.compiled.as_ref().map(|compiled| compiled.entry.clone()));
+        names.sort();
+        names.dedup();
+        names
     }
 
     pub fn identifier(&self) -> &str {
@@ -220,8 +262,11 @@ impl Source {
                 )));
             }
         }
+        // Sizes of arrays were set when the description was read.
+        let structure = self.description.fmi3.as_ref().map_or(&[][..], |fmi3| &fmi3.structure);
+        let settable = run.set.iter().filter(|(name, _)| structure.iter().all(|size| size.name != *name));
         let settings =
-            run.set.iter().map(|(name, value)| self.setting(name, value)).collect::<Result<Vec<_>, _>>()?;
+            settable.map(|(name, value)| self.setting(name, value)).collect::<Result<Vec<_>, _>>()?;
         let alone =
             Experiment { start, stop, settings, inputs: None, columns: Vec::new(), ignored: Vec::new() };
         if run.inputs.is_empty() {
@@ -317,6 +362,21 @@ impl Source {
     }
 }
 
+/// A triggered input clock ticks when another FMU says so, at any time: a real-time FMU has nobody who would.
+fn refuse_triggered(path: &Path, description: &ModelDescription) -> Result<(), Error> {
+    let clocks = description.fmi3.iter().flat_map(|fmi3| &fmi3.clocks);
+    let mut triggered = clocks.filter(|it| it.input && it.interval == IntervalVariability::Triggered);
+    triggered.next().map_or(Ok(()), |clock| {
+        Err(Error::Request(format!(
+            "{}: modelDescription.xml, line {}: the clock {} is an input that another FMU triggers, which a Co-Simulation FMU of \
+             fmu-build cannot offer; export the model with a periodic clock, or with the trigger as a Boolean input",
+            path.display(),
+            clock.line,
+            clock.name
+        )))
+    })
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -327,7 +387,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(DESCRIPTION), "<x>".to_string() + &" ".repeat(1000)).unwrap();
         let error =
-            |most| read_description(Path::new("in.fmu"), folder.path(), most).unwrap_err().to_string();
+            |most| read_description(Path::new("in.fmu"), folder.path(), most, &[]).unwrap_err().to_string();
         let expected = "in.fmu: modelDescription.xml has 1003 bytes, more than the 1002 that are accepted; export the model with \
                         fewer variables";
         assert_eq!(error(1002), expected);

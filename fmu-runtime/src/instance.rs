@@ -73,6 +73,14 @@ pub enum Phase {
     Fatal,
 }
 
+/// A communication step that can be taken.
+struct Admitted {
+    length: f64,
+    division: Division,
+    /// The twin's.
+    coarse: Option<Division>,
+}
+
 /// Which call is legal in which phase (FMI 2.0.4, section 4.2.4).
 const CALLS: &[(Function, &[Phase])] = {
     use Phase::*;
@@ -148,7 +156,7 @@ impl<C: Component> Instance<C> {
     }
 
     /// Say what is wrong, change nothing.
-    fn refuse(&self, message: Arguments) -> Status {
+    pub fn refuse(&self, message: Arguments) -> Status {
         self.log(Status::Error, message);
         Status::Error
     }
@@ -365,63 +373,15 @@ impl<C: Component> Instance<C> {
             return status;
         }
         let begin = self.measure_time.then(|| (Instant::now(), memory::requests()));
-        if !(length > 0.0 && length < f64::INFINITY) {
-            return self.refuse(format_args!("the communication step is {length}; it must be positive"));
-        }
-        let h = self.integrator.plan().step.h;
-        let here = self.integrator.live.time;
-        let verdict = self.clock.judge(time, here, h);
-        if verdict == Verdict::Refuse {
-            return self.refuse(format_args!(
-                "the communication point is {time}, but the last step ended at {here}"
-            ));
-        }
-        if self.clock.is_over(time, h) {
-            let stop = self.clock.stop.unwrap_or(time);
-            return self.refuse(format_args!("the step begins at {time}, after the stop time {stop}"));
-        }
-        let mut length_of_ours = length;
-        if length <= NOISE * h + rounding(time) {
-            // A residue of rounding, or so small that the way from our time to its end is what counts.
-            length_of_ours = time + length - here;
-            if length_of_ours <= NOISE * h + rounding(time) {
-                self.clock.note(time, length);
-                self.integrator.forget_slopes(); // they were for this one
-                if let Some(twin) = &mut self.twin {
-                    twin.integrator.forget_slopes();
-                }
-                return Status::Ok;
-            }
-        }
-        let (division, coarse) = self.divide(length_of_ours);
-        if division.steps > MOST_STEPS {
-            return self.refuse(format_args!(
-                "the communication step {length} takes {} internal steps of {h}; at most {MOST_STEPS} are taken at once",
-                division.steps
-            ));
-        }
-        if verdict == Verdict::Follow {
-            self.integrator.rebase(time);
-            if let Some(twin) = &mut self.twin {
-                twin.integrator.rebase(time);
-            }
-        }
-        if division.irregular && !self.warned_about_step {
-            self.warned_about_step = true;
-            let built_for = h * self.integrator.plan().step.substeps as f64;
-            self.log(
-                Status::Warning,
-                format_args!(
-                    "the communication step is {length}, this FMU was built for {built_for}: it takes {} internal \
-                     steps of {} now",
-                    division.steps, division.h
-                ),
-            );
-        }
-        let status = match self.advance(length_of_ours, division) {
+        let step = match self.admit(time, length) {
+            Ok(Some(step)) => step,
+            Ok(None) => return Status::Ok,
+            Err(refusal) => return refusal,
+        };
+        let status = match self.advance(step.length, step.division) {
             Ok(()) => {
-                if let (Some(twin), Some(coarse)) = (&mut self.twin, coarse) {
-                    twin.advance(length_of_ours, coarse);
+                if let (Some(twin), Some(coarse)) = (&mut self.twin, step.coarse) {
+                    twin.advance(step.length, coarse);
                 }
                 self.clock.note(time, length);
                 self.compare();
@@ -436,6 +396,70 @@ impl<C: Component> Instance<C> {
             self.overruns += (self.step_time > length) as i32;
         }
         status
+    }
+
+    /// The step that the host asks for, as we take it; none for a residue of its rounding, and a refusal where it cannot
+    /// be taken.
+    fn admit(&mut self, time: f64, length: f64) -> Result<Option<Admitted>, Status> {
+        if !(length > 0.0 && length < f64::INFINITY) {
+            return Err(self.refuse(format_args!("the communication step is {length}; it must be positive")));
+        }
+        let h = self.integrator.plan().step.h;
+        let here = self.integrator.live.time;
+        let verdict = self.clock.judge(time, here, h);
+        if verdict == Verdict::Refuse {
+            return Err(self.refuse(format_args!(
+                "the communication point is {time}, but the last step ended at {here}"
+            )));
+        }
+        if self.clock.is_over(time, h) {
+            let stop = self.clock.stop.unwrap_or(time);
+            return Err(self.refuse(format_args!("the step begins at {time}, after the stop time {stop}")));
+        }
+        // So small a step is a residue of rounding, or the way from our time to its end is what counts.
+        let noise = NOISE * h + rounding(time);
+        let ours = if length <= noise { time + length - here } else { length };
+        if ours <= noise {
+            self.clock.note(time, length);
+            self.integrator.forget_slopes(); // they were for this one
+            if let Some(twin) = &mut self.twin {
+                twin.integrator.forget_slopes();
+            }
+            return Ok(None);
+        }
+        let (division, coarse) = self.divide(ours);
+        if division.steps > MOST_STEPS {
+            return Err(self.refuse(format_args!(
+                "the communication step {length} takes {} internal steps of {h}; at most {MOST_STEPS} are taken \
+                 at once",
+                division.steps
+            )));
+        }
+        if verdict == Verdict::Follow {
+            self.integrator.rebase(time);
+            if let Some(twin) = &mut self.twin {
+                twin.integrator.rebase(time);
+            }
+        }
+        if division.irregular && !self.warned_about_step {
+            self.warned_about_step = true;
+            self.tell_of_irregular_step(length, division);
+        }
+        Ok(Some(Admitted { length: ours, division, coarse }))
+    }
+
+    #[cold]
+    fn tell_of_irregular_step(&self, length: f64, division: Division) {
+        let step = &self.integrator.plan().step;
+        let built_for = step.h * f64::from(step.substeps);
+        self.log(
+            Status::Warning,
+            format_args!(
+                "the communication step is {length}, this FMU was built for {built_for}: it takes {} internal \
+                 steps of {} now",
+                division.steps, division.h
+            ),
+        );
     }
 
     /// How a communication step is cut, and how the twin's is: in half as many.

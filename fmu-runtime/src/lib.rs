@@ -1,6 +1,6 @@
 //! The exported FMU in Rust: it loads a plan, checks it once, then only executes.
 //!
-//! `fmi2-frontend` (the C interface) calls `instance` (FMI's life cycle), which drives the `stepper`'s integrator over
+//! `frontend` (the C interfaces) calls `instance` (FMI's life cycle), which drives the `stepper`'s integrator over
 //! the model inside: a `component`, whatever its version of FMI. One is an FMI 2.0 library (`fmi`). The builder links the
 //! same code to verify a plan before it ships it; C symbols and the allocator are the frontend's alone.
 

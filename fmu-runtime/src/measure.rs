@@ -3,12 +3,18 @@
 //!
 //! The one trajectory is the FMU's, the other its twin's: the same plan with twice the step. For a method of order p the
 //! twin errs by 2^p times what the FMU errs by, so that the FMU's error is the difference over 2^p - 1; near events the order
-//! drops, and it is up to 1.4 times the difference. The plan's `share` says what part of the difference is told, its `bound` what the error
-//! may be at most: where that is beyond the tolerance, and beyond twice what was claimed, the step counts as beyond.
+//! drops, and it is up to 1.8 times the difference. The plan's `share` says what part of the difference is told, its `bound`
+//! what the error may be at most: where that is beyond the tolerance, and beyond twice what was claimed, the step counts as
+//! beyond.
 //!
-//! The range is that of the given runs at build, widened by what is seen. A run that has just begun has no mean yet, and a quantity that stood
-//! still in the given runs no range. Until `BEGINNING` points were seen the mean is taken over as many (a single late value at the start is
-//! no error of the run), and the range of any verified run stands in; from then on that one fades.
+//! A deviation counts for the whole range at most: a twin that goes astray for a while, or for good, says that much and no
+//! more.
+//!
+//! The range is that of the given runs at build, widened by what is seen. A run that has just begun has no mean yet, and a
+//! quantity that stood still in the given runs no range. Until `BEGINNING` points were seen the mean is taken over as many (a
+//! single late value at the start is no error of the run), and the range that the quantity has in the middle of the verified
+//! runs stands in. From then on that one fades, within as many points again, so that what runs at a hundredth of its size at
+//! build is measured by itself.
 //!
 //! Everything is allocated by [`Measure::new`]; noting a point allocates nothing.
 
@@ -16,11 +22,18 @@ use crate::plan::Accuracy;
 use serde::{Deserialize, Serialize};
 
 /// Points over which the mean of a shorter run is taken.
-const BEGINNING: f64 = 100.0;
+const BEGINNING: u64 = 100;
+/// What is left, from one point to the next, of the range that stands in after the beginning: a tenth after 25 points.
+const FADE: f64 = 0.912_010_839_355_909_8;
+/// After this many points it is a billionth, and stays: what moves less than that stands still.
+const FADED: u64 = 225;
 /// A quantity whose range is this part of its size stands still: it is measured by its size.
 const STILL: f64 = 1e-9;
 /// Deviations below this part of the size are rounding.
 const ROUNDING: f64 = 1e-12;
+/// The part of the points with another discrete value than the twin's at which the FMU's own may be wrong: the twin's switches are late by twice as
+/// much, and where phases drift apart by more.
+const DISCRETE: f64 = 0.4;
 /// Larger values are cut, so that no sum of squares overflows.
 const LARGEST: f64 = 1e140;
 
@@ -48,7 +61,10 @@ struct Track {
     low: f64,
     high: f64,
     size: f64,
+    /// Sum of the squared deviations that were within the range of their time; of those beyond it, and their number.
     squares: f64,
+    astray_squares: f64,
+    astray: f64,
     /// Likewise of what is left if each value may be a point early or late: known one point later.
     squares_but: f64,
     peak: f64,
@@ -66,6 +82,8 @@ impl Track {
             high,
             size: low.abs().max(high.abs()).max(size),
             squares: 0.0,
+            astray_squares: 0.0,
+            astray: 0.0,
             squares_but: 0.0,
             peak: 0.0,
             before_last: f64::NAN,
@@ -74,8 +92,8 @@ impl Track {
         }
     }
 
-    /// A new point: the FMU's value and the twin's.
-    fn note(&mut self, value: f64, other: f64) {
+    /// A new point: the FMU's value and the twin's. `stand_in` as for `range`.
+    fn note(&mut self, value: f64, other: f64, stand_in: f64) {
         if !value.is_finite() {
             return; // the model's own word, and nothing to compare
         }
@@ -85,13 +103,19 @@ impl Track {
         (self.low, self.high) = (self.low.min(value), self.high.max(value));
         self.size = self.size.max(value.abs());
         let deviation = (value - other).abs();
-        self.squares += deviation * deviation;
+        let range = self.range(stand_in);
+        if deviation <= range {
+            self.squares += deviation * deviation;
+        } else {
+            self.astray_squares += deviation * deviation;
+            self.astray += 1.0;
+        }
         self.peak = self.peak.max(deviation);
         if !self.last.is_nan() {
             // The last point once more, now that its neighbours are known.
             let before = if self.before_last.is_nan() { self.last } else { self.before_last };
             let (low, high) = (before.min(self.last).min(value), before.max(self.last).max(value));
-            let rest = self.other_last - self.other_last.clamp(low, high);
+            let rest = (self.other_last - self.other_last.clamp(low, high)).abs().min(range);
             self.squares_but += rest * rest;
         }
         (self.before_last, self.last, self.other_last) = (self.last, value, other);
@@ -106,6 +130,12 @@ impl Track {
             // Zero in every run, and now in the other trajectory something else: of what size, only its unit says.
             false => 1.0,
         }
+    }
+
+    /// The sum of the squared deviations, each of them the range at most: that of now, since a jump which the twin makes first is within the range
+    /// once the FMU has made it too.
+    fn sum(&self, range: f64) -> f64 {
+        self.squares + self.astray_squares.min(self.astray * range * range)
     }
 
     fn relative(&self, deviation: f64, range: f64) -> f64 {
@@ -132,17 +162,17 @@ impl Measure {
     /// The next communication point, after its discrete outputs. True if the error is beyond the tolerance.
     pub fn note(&mut self, accuracy: &Accuracy, values: &[f64], others: &[f64]) -> bool {
         self.points += 1;
-        for ((track, &value), &other) in self.quantities.iter_mut().zip(values).zip(others) {
-            track.note(value, other);
+        let fade = FADE.powi(self.points.saturating_sub(BEGINNING).min(FADED) as i32);
+        let points = values.iter().zip(others).zip(&accuracy.ranges);
+        for (track, ((&value, &other), range)) in self.quantities.iter_mut().zip(points) {
+            track.note(value, other, fade * range);
         }
-        let points = self.points as f64;
-        let mean = 1.0 / points.max(BEGINNING);
-        let fade = (BEGINNING / points).powi(2).min(1.0);
+        let mean = 1.0 / self.points.max(BEGINNING) as f64;
         (self.worst, self.error, self.peak, self.but_for_lateness) = (0, 0.0, 0.0, 0.0);
         for (i, (track, range)) in self.quantities.iter().zip(&accuracy.ranges).enumerate() {
             let range = track.range(fade * range);
             let part = |deviation: f64| accuracy.share * track.relative(deviation, range);
-            let error = part((track.squares * mean).sqrt());
+            let error = part((track.sum(range) * mean).sqrt());
             if error > self.error {
                 (self.worst, self.error) = (i, error);
             }
@@ -183,10 +213,15 @@ impl Measure {
         self.but_for_lateness.min(self.error)
     }
 
-    /// The largest share of the points at which a discrete output differed.
+    /// The largest share of the points at which a discrete output differed from the twin's.
     pub fn differing(&self) -> f64 {
         let most = self.differing.iter().copied().max().unwrap_or(0);
         if self.points == 0 { 0.0 } else { most as f64 / self.points as f64 }
+    }
+
+    /// The largest share of the points at which a discrete output is estimated to be wrong.
+    pub fn discrete_error(&self) -> f64 {
+        DISCRETE * self.differing()
     }
 
     /// That share is beyond the tolerance.
@@ -302,6 +337,41 @@ mod tests {
         assert!(measure.beyond() > 0);
     }
 
+    /// The same with 1000 m in the invented runs, after 400 points: the stand-in has faded. And from the first point on a plant that
+    /// begins at rest and moves by less than a billionth of that is no alarm.
+    #[test]
+    fn what_stands_in_fades() {
+        let value = |k: usize| {
+            let y = 1e-3 * (k as f64 * 0.1).sin();
+            (y, 1.1 * y)
+        };
+        let measure = run(&accuracy(1e3), 400, value);
+        let rms_over_range = 0.1 / 8f64.sqrt();
+        assert!((measure.error() / rms_over_range - 1.0).abs() < 0.05, "{}", measure.error());
+        assert!(measure.beyond() > 0);
+        let rest = run(&accuracy(1.0), 2000, |k| (1e-12 * swing(k), 1e-12 * swing(k + 1)));
+        assert_eq!(rest.beyond(), 0, "{rest:?}");
+    }
+
+    /// A plant at rest jumps once, and its twin a point before it: all of the jump is in the error, though the range was nothing until then.
+    #[test]
+    fn the_first_jump_counts_whole() {
+        let step = |k: usize, at: usize| f64::from(u8::from(k >= at));
+        let measure = run(&accuracy(0.01), 1000, |k| (step(k, 500), step(k, 499)));
+        assert!((measure.error() - 1000f64.powf(-0.5)).abs() < 1e-9, "{}", measure.error());
+        assert!(measure.beyond() > 0);
+    }
+
+    /// The twin takes another branch and runs away to 1e20 for 10 of 1000 points: it says that these ten are wrong by all there is, a tenth in the
+    /// root mean square, not 1e19.
+    #[test]
+    fn a_twin_that_goes_astray_counts_for_the_range() {
+        let value = |k: usize| (swing(k), if (500..510).contains(&k) { 1e20 } else { swing(k) });
+        let measure = run(&accuracy(1.0), 1000, value);
+        assert!((measure.error() - 0.1).abs() < 1e-9, "{}", measure.error());
+        assert!(measure.peak() > 1e19);
+    }
+
     /// Jumps that the twin makes one point late are all of the error, and nothing of what is left but for lateness; a value
     /// that is off for many points is in both.
     #[test]
@@ -372,5 +442,6 @@ mod tests {
         measure.note_difference(0);
         measure.note_difference(0);
         assert_eq!(measure.differing(), 0.2);
+        assert!((measure.discrete_error() - 0.08).abs() < 1e-15);
     }
 }

@@ -1,5 +1,5 @@
 //! Requests for memory are counted, so that anyone can see that steps make none. The count is kept by the allocator of
-//! the library that goes into FMUs (`fmi2-frontend`); in a program with another allocator it stays 0.
+//! the library that goes into FMUs (`frontend`); in a program with another allocator it stays 0.
 
 use std::cell::Cell;
 

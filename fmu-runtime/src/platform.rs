@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 pub struct Platform {
     /// The folder in `binaries/`, and its name everywhere else.
     pub name: &'static str,
+    /// The folder in FMUs of FMI 3.0.
+    pub tuple: &'static str,
     /// Another folder in which tools put this platform's libraries.
     pub other_folder: Option<&'static str>,
     /// The extension of a shared library, with its dot.
@@ -34,11 +36,12 @@ pub enum Format {
     MachO(u32),
 }
 
-/// FMI 2.0 names the folders of x86 only. `aarch64-linux` and `aarch64-darwin` are FMI 3.0's names, which tools
+/// FMI 2.0 names the folders of x86 only. `aarch64-linux` and `aarch64-darwin` are FMI 3.0's names (`tuple`), which tools
 /// use for 2.0 as well; FMPy looks in `linux64` on every 64-bit Linux.
 pub static PLATFORMS: [Platform; 7] = [
     Platform {
         name: "linux64",
+        tuple: "x86_64-linux",
         other_folder: None,
         suffix: ".so",
         prefix: "lib",
@@ -47,6 +50,7 @@ pub static PLATFORMS: [Platform; 7] = [
     },
     Platform {
         name: "win64",
+        tuple: "x86_64-windows",
         other_folder: None,
         suffix: ".dll",
         prefix: "",
@@ -55,6 +59,7 @@ pub static PLATFORMS: [Platform; 7] = [
     },
     Platform {
         name: "aarch64-linux",
+        tuple: "aarch64-linux",
         other_folder: Some("linux64"),
         suffix: ".so",
         prefix: "lib",
@@ -63,6 +68,7 @@ pub static PLATFORMS: [Platform; 7] = [
     },
     Platform {
         name: "darwin64",
+        tuple: "x86_64-darwin",
         other_folder: None,
         suffix: ".dylib",
         prefix: "lib",
@@ -71,6 +77,7 @@ pub static PLATFORMS: [Platform; 7] = [
     },
     Platform {
         name: "aarch64-darwin",
+        tuple: "aarch64-darwin",
         other_folder: Some("darwin64"),
         suffix: ".dylib",
         prefix: "lib",
@@ -79,6 +86,7 @@ pub static PLATFORMS: [Platform; 7] = [
     },
     Platform {
         name: "linux32",
+        tuple: "x86-linux",
         other_folder: None,
         suffix: ".so",
         prefix: "lib",
@@ -87,6 +95,7 @@ pub static PLATFORMS: [Platform; 7] = [
     },
     Platform {
         name: "win32",
+        tuple: "x86-windows",
         other_folder: None,
         suffix: ".dll",
         prefix: "",
@@ -117,7 +126,7 @@ pub static HOST: &Platform = &PLATFORMS[if cfg!(all(target_os = "linux", target_
 impl Platform {
     /// The folders of its libraries in `binaries/`, its own first.
     pub fn folders(&self) -> impl Iterator<Item = &'static str> {
-        std::iter::once(self.name).chain(self.other_folder)
+        [self.name, self.tuple].into_iter().chain(self.other_folder)
     }
 
     /// The archive entry of a library.
@@ -128,12 +137,9 @@ impl Platform {
     /// The library of an FMU unpacked at `root`. If it is in none of the folders, the place where it ought to be.
     pub fn library(&self, root: &Path, identifier: &str) -> PathBuf {
         let place = |folder| root.join(self.entry(folder, identifier));
-        let own = place(self.name);
         let is_ours = |path: &PathBuf| Format::of_file(path) == Some(self.format);
-        match self.other_folder.map(place) {
-            Some(other) if !own.is_file() && is_ours(&other) => other,
-            _ => own,
-        }
+        let own = [self.name, self.tuple].map(place).into_iter().find(|path| path.is_file());
+        own.or_else(|| self.other_folder.map(place).filter(is_ours)).unwrap_or_else(|| place(self.name))
     }
 
     /// How the compiler names the library of `package`.

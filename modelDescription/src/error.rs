@@ -30,10 +30,16 @@ pub enum Error {
     NotModelDescription { found: String, line: usize },
 
     #[error(
-        "modelDescription.xml, line {line}: fmiVersion=\"{found}\", that is {standard}; fmu-build reads FMI 2.0; \
-         re-export the model as an FMI 2.0 Model-Exchange FMU"
+        "modelDescription.xml, line {line}: fmiVersion=\"{found}\", that is {standard}; fmu-build reads FMI 2.0 and 3.0; \
+         re-export the model as a Model-Exchange FMU of one of them"
     )]
     Version { found: String, standard: String, line: usize },
+
+    #[error(
+        "modelDescription.xml, line {line}: with the array \"{name}\" the model has more than {limit} scalars, which are too many; \
+         export it with smaller arrays"
+    )]
+    TooManyScalars { name: String, line: usize, limit: u64 },
 
     #[error("modelDescription.xml, line {line}: {element} has no attribute \"{attribute}\"; {next}")]
     MissingAttribute { element: String, attribute: &'static str, line: usize, next: &'static str },

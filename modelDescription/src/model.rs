@@ -3,10 +3,12 @@
 //! All indices are 0-based positions in `variables`; the file counts from 1.
 
 use crate::error::Error;
+use crate::fmi3::Fmi3;
 use crate::literal;
 use crate::tree::Document;
 
-/// An FMI 2.0 modelDescription.xml, after the repairs that `warnings` tells of.
+/// A modelDescription.xml of FMI 2.0 or 3.0, after the repairs that `warnings` tells of. One of FMI 3.0 is shown as scalars,
+/// with the names of FMI 2.0; see `fmi3`.
 ///
 /// The fields are a view: changing them does not change what `write` and `into_co_simulation` give.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,9 +35,11 @@ pub struct ModelDescription {
     /// Parameters and inputs whose required start value is missing in the file and was made up
     /// (0, false, ""). Who can ask the FMU for the true value gives it to `set_start`.
     pub invented_starts: Vec<usize>,
+    /// What FMI 3.0 has beyond these scalars; `None`: the file is one of FMI 2.0.
+    pub fmi3: Option<Fmi3>,
     /// As read: what `write` gives.
     pub(crate) original: Document,
-    /// As it should be: what the fields above show and `into_co_simulation` starts from.
+    /// As it should be, in FMI 2.0: what the fields above show and `into_co_simulation` starts from.
     pub(crate) repaired: Document,
 }
 

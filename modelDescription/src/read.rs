@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::conform::conform;
 use crate::error::Error;
+use crate::fmi3::lower;
 use crate::literal;
 use crate::model::{
     DefaultExperiment, Dependencies, DependencyKind, Kind, ModelDescription, ModelExchange, ModelStructure,
@@ -20,18 +21,35 @@ use crate::{annotate, namespaces};
 
 /// Read a modelDescription.xml, tolerantly: see `ModelDescription::warnings` for what was not as it should be.
 pub fn read(bytes: &[u8]) -> Result<ModelDescription, Error> {
+    read_sized(bytes, &[])
+}
+
+/// Likewise, with other values than the file's own for structural parameters of FMI 3.0, by name.
+pub fn read_sized(bytes: &[u8], sizes: &[(String, u64)]) -> Result<ModelDescription, Error> {
     let mut notes = Notes::default();
     let original = parse(bytes, &mut notes.warnings)?;
-    refuse(&original.root)?;
-    let mut repaired = original.clone();
+    let (mut repaired, fmi3) = match refuse(&original.root)? {
+        Version::Two => (original.clone(), None),
+        Version::Three => {
+            let (lowered, fmi3) = lower(&original, sizes, &mut notes)?;
+            (lowered, Some(fmi3))
+        }
+    };
     let facts = repair(&mut repaired, &mut notes)?;
     let mut model = view(original, repaired, &facts)?;
     model.warnings = notes.warnings;
+    model.fmi3 = fmi3;
     Ok(model)
 }
 
-/// What is not an FMI 2.0 model description at all.
-fn refuse(root: &Element) -> Result<(), Error> {
+/// The version of FMI that a description is of.
+enum Version {
+    Two,
+    Three,
+}
+
+/// What is no model description of FMI 2.0 or 3.0 at all.
+fn refuse(root: &Element) -> Result<Version, Error> {
     let line = root.line;
     if !local(&root.name).eq_ignore_ascii_case("fmiModelDescription") {
         return Err(Error::NotModelDescription { found: root.name.clone(), line });
@@ -43,21 +61,28 @@ fn refuse(root: &Element) -> Result<(), Error> {
         next,
     };
     let Some(version) = root.get_loosely("fmiVersion") else {
-        return Err(missing("fmiVersion", "fmu-build reads FMI 2.0; re-export the model"));
+        return Err(missing("fmiVersion", "fmu-build reads FMI 2.0 and 3.0; re-export the model"));
     };
     let trimmed = version.trim();
-    if trimmed != "2" && !trimmed.starts_with("2.0") {
-        let standard = match trimmed.split('.').next() {
-            Some("1") => "FMI 1.0".to_string(),
-            Some("3") => "FMI 3.0".to_string(),
-            _ => "no version of FMI that is known".to_string(),
-        };
-        return Err(Error::Version { found: version.into(), standard, line });
+    let (known, token) = match trimmed.split('.').next() {
+        // Beta versions of FMI 3.0 had other names and functions.
+        Some("3") if !trimmed.contains("beta") && !trimmed.contains("alpha") => {
+            (Version::Three, "instantiationToken")
+        }
+        _ if trimmed == "2" || trimmed.starts_with("2.0") => (Version::Two, "guid"),
+        other => {
+            let standard = match other {
+                Some("1") => "FMI 1.0",
+                Some("3") => "a draft of FMI 3.0",
+                _ => "no version of FMI that is known",
+            };
+            return Err(Error::Version { found: version.into(), standard: standard.into(), line });
+        }
+    };
+    if root.get_loosely(token).is_none() {
+        return Err(missing(token, "the FMU cannot be instantiated without it; re-export the model"));
     }
-    if root.get_loosely("guid").is_none() {
-        return Err(missing("guid", "the FMU cannot be instantiated without it; re-export the model"));
-    }
-    Ok(())
+    Ok(known)
 }
 
 fn repair(document: &mut Document, notes: &mut Notes) -> Result<Vec<Facts>, Error> {
@@ -192,6 +217,7 @@ fn view(original: Document, repaired: Document, facts: &[Facts]) -> Result<Model
         structure,
         warnings: Vec::new(),
         invented_starts: (0..facts.len()).filter(|i| facts[*i].invented_start).collect(),
+        fmi3: None,
         original,
         repaired,
     })

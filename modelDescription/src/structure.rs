@@ -298,7 +298,7 @@ fn sort(list: &mut Element) {
 }
 
 /// A list of names that stays readable.
-fn shown(names: &[String]) -> String {
+pub(crate) fn shown(names: &[String]) -> String {
     const MANY: usize = 8;
     let head = names[..names.len().min(MANY)].join(", ");
     if names.len() > MANY { format!("{head} and {} more", names.len() - MANY) } else { head }

@@ -30,10 +30,13 @@ fn each_refusal_names_element_attribute_and_line() {
             &["line 1", "FMI 1.0", "reads FMI 2.0", "re-export"],
         ),
         (
-            "<fmiModelDescription fmiVersion=\"3.0\" instantiationToken=\"1\"/>".into(),
-            &["FMI 3.0", "reads FMI 2.0"],
+            "<fmiModelDescription fmiVersion=\"3.0\" guid=\"1\"/>".into(),
+            &["no attribute \"instantiationToken\"", "re-export"],
         ),
-        ("<fmiModelDescription fmiVersion=\"3.0-beta.2\"/>".into(), &["FMI 3.0"]),
+        (
+            "<fmiModelDescription fmiVersion=\"3.0-beta.2\"/>".into(),
+            &["a draft of FMI 3.0", "reads FMI 2.0 and 3.0"],
+        ),
         ("<fmiModelDescription fmiVersion=\"two\"/>".into(), &["fmiVersion=\"two\""]),
         ("<fmiModelDescription guid=\"1\"/>".into(), &["no attribute \"fmiVersion\""]),
         ("<fmiModelDescription fmiVersion=\"2.0\"/>".into(), &["no attribute \"guid\"", "re-export"]),

@@ -311,6 +311,7 @@ static ENTRIES: &[Entry] = &[
     entry!("two-mass", models::two_mass::TwoMass, true),
     entry!("drive-line", models::drive_line::DriveLine, true),
     entry!("servo-valve", models::servo_valve::ServoValve, true),
+    entry!("orifice", models::orifice::Orifice, true),
     entry!("pipe", models::pipe::Pipe, true),
     Entry {
         name: "heat-rod",

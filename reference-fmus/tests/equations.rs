@@ -23,6 +23,16 @@ fn prothero_robinson() {
     close(rig.get("error"), 1e-3, 1e-12);
 }
 
+/// On p = (1 - k t/2)² the derivative is -k (1 - k t/2); at rest p = sgn(q) q².
+#[test]
+fn orifice() {
+    let mut rig = Rig::running("orifice", &[("k", 100.0)]);
+    close(rig.f(0.015, &[0.0625])[0], -25.0, 1e-12);
+    let mut rig = Rig::running("orifice", &[("q", -0.3)]);
+    close(rig.f(0.0, &[-0.09])[0], 0.0, 1e-12);
+    close(rig.get("flow"), -0.3, 1e-12);
+}
+
 #[test]
 fn van_der_pol() {
     let mut rig = Rig::running("van-der-pol", &[("eps", 1e-3)]);

@@ -21,13 +21,18 @@ LONGEST = 120.0
 
 @dataclass(frozen=True)
 class Drive:
-    """`signal`: steps, random, sweep or held; `length`: of a step in H, 0 irregular; `factors`: parameters by 1/3 ... 10; `share`: of the range."""
+    """`signal`: steps, random, sweep, kicks, fast or held; `length`: of a step in H, 0 irregular; `factors`: parameters by 1/3 ... 10; `share`: of the
+    range; `late`: start time in H; `slopes`: inputs are lines between the points; `starts`: states start elsewhere; `returns`: saved and restored on the way."""
 
     name: str
     signal: str
     length: float = 1.0
     factors: int = 0
     share: float = 1.0
+    late: int = 0
+    slopes: bool = False
+    starts: bool = False
+    returns: bool = False
 
 
 DRIVES = [
@@ -39,11 +44,19 @@ DRIVES = [
     Drive("small", "random", share=0.01),
     Drive("parameters 1", "random", factors=1),
     Drive("parameters 2", "steps", factors=2),
+    Drive("slopes", "sweep", slopes=True),
+    Drive("late, 10 H", "random", length=10.0, late=1000),
+    Drive("kicks", "kicks"),
+    Drive("fast", "fast"),
+    Drive("large", "random", share=3.0),
+    Drive("starts, 7.3 H", "random", length=7.3, starts=True),
+    Drive("returns", "random", factors=3, returns=True),
 ]
 
 
 class Plan:
-    """A drive of one model: the times at which steps end, the inputs that are held over each, the parameters."""
+    """A drive of one model: the times at which steps end, the inputs at the beginning of each and their slopes, the parameters and starts that are set, and
+    the steps before which the state is saved, lost and restored."""
 
     def __init__(self, table, drive):
         # Not Python's own hash, which is another one in each process.
@@ -57,6 +70,7 @@ class Plan:
         self.starts = np.concatenate([[0.0], np.cumsum(lengths)])
         if drive.length:
             self.starts = np.arange(n + 1) * lengths[0]
+        self.starts += drive.late * table.step
         self.inputs = np.array([signal(v, drive, n, i, rng) for i, v in enumerate(table.inputs)]).reshape(len(table.inputs), n)
         self.parameters = {}
         if drive.factors:
@@ -64,6 +78,21 @@ class Plan:
                 if v.kind == "parameter":
                     low, high = (float(v.attributes.get(key, [v.start * by])[0]) for key, by in (("from", 1 / 3), ("to", 10)))
                     self.parameters[v.name] = float(low * (high / low) ** rng.random())
+        if drive.starts:
+            # A little beside where it starts: of its own size or, from zero, of its nominal value.
+            for v in table.states:
+                size = abs(v.start) if v.start else 0.1 * float(v.attributes.get("nominal", ["1"])[0])
+                spread = min(size, float(v.attributes.get("spread", [0.1 * size])[0]))
+                self.parameters[v.name] = float(v.start + spread * rng.uniform(-1, 1))
+        self.slopes = None
+        if drive.slopes and table.inputs and all(v.type == "Real" and "discrete" not in v.attributes for v in table.inputs):
+            ends = np.concatenate([self.inputs[:, 1:], self.inputs[:, -1:]], axis=1)
+            self.slopes = (ends - self.inputs) / np.diff(self.starts)
+        self.returns = set(rng.choice(n, 5, replace=False).tolist()) if drive.returns else set()
+
+    def key(self):
+        """What an accurate solution depends on."""
+        return self.starts.tobytes(), self.inputs.tobytes(), self.parameters, b"" if self.slopes is None else self.slopes.tobytes()
 
 
 def reach(v):
@@ -77,7 +106,7 @@ def reach(v):
 
 def signal(v, drive, n, i, rng):
     low, high = reach(v)
-    if drive.share < 1.0 and v.type == "Real":
+    if drive.share != 1.0 and v.type == "Real":
         low, high = (v.start + drive.share * (end - v.start) for end in (low, high))
     k = np.arange(n)
     if drive.signal == "held":
@@ -88,6 +117,12 @@ def signal(v, drive, n, i, rng):
             share[(at + 0.6) * n / 6 + i * n / 40 <= k] = value if i % 2 == 0 else 1.0 - value
     elif drive.signal == "sweep":
         share = 0.5 + 0.5 * np.sin(2 * np.pi * (1.5 + 0.7 * i) * (k / n) * (1 + 4 * k / n))
+    elif drive.signal == "fast":  # near the shortest period that a step can follow
+        share = 0.5 + 0.5 * np.sin(2 * np.pi * k / (2.3 + 0.4 * i))
+    elif drive.signal == "kicks":  # at rest for half of the time, then pulses of a few steps
+        share = np.full(n, np.nan)
+        for at in range(n // 2 + 3 * i, n, max(n // 12, 8)):
+            share[at:at + 3] = rng.random()
     else:
         share, at = np.full(n, np.nan), int(rng.integers(3, 20))
         while at < n:
@@ -105,8 +140,9 @@ def solve(program, table, plan, tolerance):
     lines += [f"{references[name]} {value!r}" for name, value in plan.parameters.items()]
     for variables in (table.inputs, table.outputs or table.states):
         lines += [" ".join(map(str, [len(variables), *(v.reference for v in variables)]))]
-    lines += [str(len(plan.starts) - 1)]
-    lines += [" ".join(map(repr, [float(end), *map(float, row)])) for end, row in zip(plan.starts[1:], plan.inputs.T)]
+    slopes = np.zeros_like(plan.inputs) if plan.slopes is None else plan.slopes
+    lines += [f"{float(plan.starts[0])!r} {len(plan.starts) - 1}"]
+    lines += [" ".join(map(repr, [float(end), *map(float, row), *map(float, slope)])) for end, row, slope in zip(plan.starts[1:], plan.inputs.T, slopes.T)]
     try:
         done = subprocess.run([str(program), tolerance], input="\n".join(lines), capture_output=True, text=True, timeout=LONGEST)
     except subprocess.TimeoutExpired:
@@ -157,18 +193,32 @@ def step_through(path, table, plan):
     def read():
         return [float(get[v.type]([references[v.name]])[0]) for v in outputs]
 
+    def elsewhere(k, begin):
+        """Saved, driven away with other inputs, and restored: nothing has happened."""
+        state = fmu.getFMUState()
+        apply(plan.inputs[:, 0] if k % 2 else 0.9 * plan.inputs[:, -1])
+        for j in range(3):
+            step(fmu.component, float(begin + j * H), H, 1)
+        fmu.setFMUState(state)
+        fmu.freeFMUState(state)
+
+    H = table.step
     try:
         fmu.instantiate()
         for name, value in plan.parameters.items():
             fmu.setReal([references[name]], [value])
-        fmu.setupExperiment(startTime=0.0)
+        fmu.setupExperiment(startTime=float(plan.starts[0]))
         fmu.enterInitializationMode()
         if len(table.inputs):
             apply(plan.inputs[:, 0])
         fmu.exitInitializationMode()
         rows, worst, at = [read()], OK, None
         for k, (begin, end) in enumerate(zip(plan.starts, plan.starts[1:])):
+            if k in plan.returns:
+                elsewhere(k, begin)
             apply(plan.inputs[:, k])
+            if plan.slopes is not None:
+                fmu.setRealInputDerivatives([references[v.name] for v in table.inputs], [1] * len(table.inputs), plan.slopes[:, k].tolist())
             status = step(fmu.component, float(begin), float(end - begin), 1)
             if status > worst:
                 worst, at = status, float(begin)

@@ -3,8 +3,8 @@
 
      reference TOLERANCE < drive > rows
 
-   drive: number of set values, then lines `reference value`; number of inputs and their references; number of outputs and their references; number of
-   steps, then lines `end-of-step inputs...`. rows: the outputs at the start and at the end of each step, before the inputs of that instant are
+   drive: number of set values, then lines `reference value`; number of inputs and their references; number of outputs and their references; start time,
+   number of steps, then lines `end-of-step inputs... slopes...`. rows: the outputs at the start and at the end of each step, before the inputs of that instant are
    set, as an importer reads them. Exit code 1: no solution (steps too small, too many events), with the reason. */
 #define NO_NAMES
 #include <stdio.h>
@@ -41,18 +41,30 @@ static void *fmu;
 /* carry: what is left of a state's sum below its rounding (Kahan), so that 1e-10 m can be added to 7e6 m. */
 static double tolerance, now, span[N + 1], origin[N + 1], noise[N + 1], carry[N + 1], largest_step;
 static int event_count;
+/* The inputs of this step: what they are at its beginning, and their slopes, if any has one. */
+static unsigned *input;
+static double *u, *slope, begin;
+static int inputs, sloping;
 
 static void stop(const char *why) {
     fprintf(stderr, "t = %g: %s\n", now, why);
     exit(1);
 }
-static void rhs(double t, const double *x, double *dx) {
+static void set_time(double t) {
     fmi2SetTime(fmu, t);
+    if (sloping) {
+        double at[inputs];
+        for (int i = 0; i < inputs; i++) at[i] = u[i] + slope[i] * (t - begin);
+        fmi2SetReal(fmu, input, (size_t)inputs, at);
+    }
+}
+static void rhs(double t, const double *x, double *dx) {
+    set_time(t);
     fmi2SetContinuousStates(fmu, x, N);
     fmi2GetDerivatives(fmu, dx, N);
 }
 static void crossings(double t, const double *x, double *z) {
-    fmi2SetTime(fmu, t);
+    set_time(t);
     fmi2SetContinuousStates(fmu, x, N);
     fmi2GetEventIndicators(fmu, z, Z);
 }
@@ -256,7 +268,7 @@ static void integrate(double end) {
             for (int i = 0; i < N; i++) span[i] = fmax(span[i], fabs(x[i] - origin[i]));
             double grow = fmin(5.0, 0.9 * pow(fmax(e, 1e-10), -0.25));
             repeated = 0;
-            fmi2SetTime(fmu, now);
+            set_time(now);
             fmi2SetContinuousStates(fmu, x, N);
             if (found) {
                 handle_events();
@@ -272,7 +284,7 @@ static void integrate(double end) {
 
 static void row(int n, const unsigned *references) {
     double y[n + 1];
-    fmi2SetTime(fmu, now);
+    set_time(now);
     fmi2SetContinuousStates(fmu, x_now, N);
     fmi2GetReal(fmu, references, (size_t)n, y);
     for (int i = 0; i < n; i++) {
@@ -304,18 +316,25 @@ int main(int argc, char **argv) {
         double v = number();
         fmi2SetReal(fmu, &r, 1, &v);
     }
-    int inputs = count();
-    unsigned *input = calloc((size_t)inputs + 1, sizeof *input);
+    inputs = count();
+    input = calloc((size_t)inputs + 1, sizeof *input);
     for (int i = 0; i < inputs; i++) input[i] = (unsigned)count();
     int outputs = count();
     unsigned *output = calloc((size_t)outputs + 1, sizeof *output);
     for (int i = 0; i < outputs; i++) output[i] = (unsigned)count();
+    now = number();
     int steps = count();
-    double *u = calloc((size_t)inputs + 1, sizeof *u), *before = calloc((size_t)inputs + 1, sizeof *u);
-    fmi2SetupExperiment(fmu, 0, 0.0, 0.0, 0, 0.0);
+    u = calloc((size_t)inputs + 1, sizeof *u);
+    slope = calloc((size_t)inputs + 1, sizeof *slope);
+    double *before = calloc((size_t)inputs + 1, sizeof *u);
+    fmi2SetupExperiment(fmu, 0, 0.0, now, 0, 0.0);
     for (int k = 0; k < steps; k++) {
         double end = number();
         for (int i = 0; i < inputs; i++) u[i] = number();
+        int sloped = sloping;
+        sloping = 0;
+        for (int i = 0; i < inputs; i++) sloping |= (slope[i] = number()) != 0.0;
+        begin = now;
         largest_step = end - now;
         if (!k) {
             fmi2EnterInitializationMode(fmu);
@@ -324,7 +343,7 @@ int main(int argc, char **argv) {
             handle_events();
             memcpy(origin, x_now, N * sizeof(double));
             row(outputs, output);
-        } else if (memcmp(u, before, (size_t)inputs * sizeof *u)) {
+        } else if (sloped || memcmp(u, before, (size_t)inputs * sizeof *u)) {
             fmi2EnterEventMode(fmu);
             fmi2SetReal(fmu, input, (size_t)inputs, u);
             handle_events();
@@ -334,7 +353,7 @@ int main(int argc, char **argv) {
             int timed = next_event <= end + 1e-9 * largest_step;
             integrate(timed ? fmin(next_event, end) : end);
             if (timed && now >= next_event - 1e-9 * largest_step) {
-                fmi2SetTime(fmu, fmax(now, next_event));
+                set_time(fmax(now, next_event));
                 handle_events();
                 if (next_event <= now) stop("a time event that stays");
             }

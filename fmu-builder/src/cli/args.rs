@@ -8,8 +8,8 @@ use clap::{Args, Parser, Subcommand};
 use crate::Libraries;
 use crate::error::Error;
 use crate::options::{
-    BenchOptions, InspectOptions, JacobianPolicy, Limits, METHODS, Options, Partitioning, Preference, Run,
-    TIME_LIMIT, TOLERANCE, TOTAL_LIMIT, TwinMode, WatchMode,
+    BenchOptions, Compilation, InspectOptions, JacobianPolicy, Limits, METHODS, Options, Partitioning,
+    Preference, Run, TIME_LIMIT, TOLERANCE, TOTAL_LIMIT, TwinMode, WatchMode,
 };
 use crate::quantity::{self, split_names};
 use fmu_runtime::plan::Method;
@@ -88,6 +88,8 @@ pub struct BuildArgs {
 
     #[command(flatten)]
     pub run: RunArgs,
+    #[command(flatten)]
+    pub sources: SourceArgs,
 
     /// Write what was decided, and why, as a page
     #[arg(long, value_name = "FILE.html", help_heading = "The result")]
@@ -135,6 +137,7 @@ impl BuildArgs {
             prefer: self.prefer.unwrap_or_default(),
             run: self.run.run()?,
             limits: self.run.limits()?,
+            compilation: self.sources.compilation(),
             report: self.report.clone(),
             strict: self.strict,
             force: self.force,
@@ -201,6 +204,32 @@ impl RunArgs {
     }
 }
 
+/// FMUs that bring their sources.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "FMUs with sources")]
+pub struct SourceArgs {
+    /// Compile the FMU's sources even where it has a binary for this platform
+    #[arg(long)]
+    pub from_sources: bool,
+    /// The C compiler for them [default: cc, gcc or clang, whichever is found]
+    #[arg(long, value_name = "COMMAND")]
+    pub cc: Option<String>,
+    /// Further options for it, separated by blanks
+    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
+    pub cflags: Option<String>,
+}
+
+impl SourceArgs {
+    pub fn compilation(&self) -> Compilation {
+        let words = |text: &String| text.split_whitespace().map(str::to_string).collect();
+        Compilation {
+            from_sources: self.from_sources,
+            cc: self.cc.clone(),
+            cflags: self.cflags.as_ref().map_or(Vec::new(), words),
+        }
+    }
+}
+
 /// What the work itself may take.
 #[derive(Debug, Clone, Default, Args)]
 pub struct LimitArgs {
@@ -245,6 +274,8 @@ pub struct InspectArgs {
     pub quiet: bool,
     #[command(flatten)]
     pub run: RunArgs,
+    #[command(flatten)]
+    pub sources: SourceArgs,
 }
 
 impl InspectArgs {
@@ -254,6 +285,7 @@ impl InspectArgs {
             svg: self.svg.clone(),
             run: self.run.run()?,
             limits: self.run.limits()?,
+            compilation: self.sources.compilation(),
             progress: !self.quiet && !self.json,
         })
     }
@@ -372,8 +404,7 @@ pub struct Files {
 const ABOUT: &str = "\
 Turn a Model-Exchange FMU (FMI 2.0) into a real-time Co-Simulation FMU: fixed steps, no iteration, no allocation.
 
-The cheapest plan on average that keeps 2/3 of the tolerance on all runs is chosen; one whose longest step
-exceeds the default budget only where no other is clearly better for it.";
+The cheapest plan on average is taken that keeps 2/3 of the tolerance on all runs, given and invented (--prefer).";
 
 pub const EXAMPLES: &str = "\
 Examples:

@@ -9,6 +9,7 @@ use crate::analysis::amplification::{self, carried};
 use crate::analysis::dense;
 use crate::analysis::perturbation::{Perturbation, bound, perturbation};
 use crate::analysis::verdict::{Verdict, matrices, verdict};
+use crate::warning::Warning;
 use faer::prelude::c64;
 use fmu_runtime::plan::{Method, Plan, Policy};
 use serde::Serialize;
@@ -22,8 +23,11 @@ pub struct Certificate {
     /// approach*, Theorem 4.
     pub d1: Option<f64>,
     pub d2: Option<f64>,
-    /// Below this, a shift cannot carry a mode that the step damps across the stability border: C1, and the root of C2, of (15).
+    /// The shift that carries a mode which the full step damps to the stability border: C1, and the root of C2, of (15). d1 or d2 above it
+    /// is a reason to look; below it they prove nothing, since shifts cancel in both sums (a(±1 ± i) of two pairs gives 0 and 0).
     pub shift_bound: Option<f64>,
+    /// The mode that changes its sign from step to step most, where the full step with a fresh Jacobian has none that does.
+    pub alternating_mode: Option<AlternatingMode>,
     /// Largest shift of an eigenvalue relative to what Schiela, (5.1), grants it at rho = 0.1;
     /// up to 1 the sparsed step has the spectrum of the full one.
     pub acceptance: Option<f64>,
@@ -80,6 +84,19 @@ pub struct WorstMode {
     pub states: Vec<String>,
 }
 
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AlternatingMode {
+    /// What one step multiplies it by.
+    pub re: f64,
+    pub im: f64,
+    /// Where it shows most.
+    pub states: Vec<String>,
+}
+
+/// A mode whose amplification is at least this large and within 45 degrees of the negative real axis is seen to alternate: what disturbs it comes
+/// back with the other sign and a third of its size. The full step may have one that is smaller by `ALTERNATES_MORE`, and not more.
+const ALTERNATES: f64 = 0.3;
+const ALTERNATES_MORE: f64 = 0.1;
 /// Modes slower than |h lambda| = this sit at the border by nature and say nothing about what was dropped.
 const SLOW: f64 = 0.3;
 /// Multiples of the step that are tried for the margin.
@@ -152,6 +169,18 @@ impl Certificate {
             let Ok(r) = step.map(jacobian, a.as_ref()) else { continue };
             let Ok(mu) = dense::eigenvalues(r.as_ref()) else { continue };
             let found = amplification::paired(lambda, &mu, &step);
+            let exact: Vec<c64> = lambda.iter().map(|&lambda| step.stability(lambda)).collect();
+            if let Some(mode) = alternating(&mu, &exact)
+                && self.alternating_mode.as_ref().is_none_or(|known| mode.norm() > known.re.hypot(known.im))
+            {
+                let found = carried(jacobian, lambda, r.as_ref(), mode, &problem.nominals).ok();
+                let states = found.iter().flat_map(|found| &found.states).take(NAMED);
+                self.alternating_mode = Some(AlternatingMode {
+                    re: mode.re,
+                    im: mode.im.abs(),
+                    states: states.map(|&(state, _)| problem.names()[state].clone()).collect(),
+                });
+            }
             if spectra[*sample].as_ref().is_none_or(|(known, _)| found.spectral_radius > *known) {
                 spectra[*sample] = Some((found.spectral_radius, Spectra { model: lambda.clone(), step: mu }));
             }
@@ -180,6 +209,23 @@ impl Certificate {
         }
     }
 
+    /// What of it a person should read.
+    pub fn warnings(&self) -> impl Iterator<Item = Warning> {
+        let alternates = self.alternating_mode.as_ref().map(|mode| Warning::Alternates {
+            amplification: [mode.re, mode.im],
+            states: mode.states.clone(),
+        });
+        let shifts = self.shifts_far().map(|(d1, d2, bound)| Warning::ShiftsFar { d1, d2, bound });
+        alternates.into_iter().chain(shifts)
+    }
+
+    /// d1 or d2 is larger than the shift that carries a damped mode to the border, and no pairing of the eigenvalues shows that none moved far.
+    pub fn shifts_far(&self) -> Option<(f64, f64, f64)> {
+        let (d1, d2, bound) = (self.d1?, self.d2?, self.shift_bound?);
+        let accepted = self.acceptance.is_some_and(|ratio| ratio <= 1.0);
+        (d1.max(d2) > bound && !accepted).then_some((d1, d2, bound))
+    }
+
     /// How much longer the step could be.
     pub fn margin_text(&self) -> Option<String> {
         self.step_margin.map(|times| match times {
@@ -190,6 +236,56 @@ impl Certificate {
     }
 }
 
+/// The eigenvalue of a step that alternates most, if none of the full step's does so nearly as much.
+fn alternating(step: &[c64], full: &[c64]) -> Option<c64> {
+    let size = |mu: &c64| if mu.im.abs() <= -mu.re { mu.norm() } else { 0.0 };
+    let most = step.iter().copied().max_by(|a, b| size(a).total_cmp(&size(b)))?;
+    let allowed = full.iter().map(size).fold(0.0, f64::max) + ALTERNATES_MORE;
+    (size(&most) >= allowed.max(ALTERNATES)).then_some(most)
+}
+
 fn largest(now: Option<f64>, value: f64) -> Option<f64> {
     Some(now.map_or(value, |now| now.max(value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A mode at -0.5 turns its sign in each step; one at -0.5 ± 0.5i, at 135 degrees, nearly so. Those at 0.5, at ±0.9i and at -0.2 are no news, and where the
+    /// full step has -0.45 a plan with -0.5 is none either.
+    #[test]
+    fn modes_near_the_negative_axis_alternate() {
+        let at = |re: f64, im: f64| c64::new(re, im);
+        assert_eq!(alternating(&[at(0.5, 0.0), at(-0.5, 0.0)], &[at(0.2, 0.0)]), Some(at(-0.5, 0.0)));
+        assert_eq!(alternating(&[at(-0.5, 0.5), at(-0.5, -0.5)], &[]).map(|mu| mu.re), Some(-0.5));
+        assert_eq!(alternating(&[at(0.5, 0.0), at(0.0, 0.9), at(0.0, -0.9), at(-0.2, 0.0)], &[]), None);
+        assert_eq!(alternating(&[at(-0.5, 0.0)], &[at(-0.45, 0.0)]), None);
+        assert_eq!(alternating(&[], &[]), None);
+    }
+
+    /// Shifts of a(±1 ± i), two pairs: each mode moves by a√2, and both sums vanish. So a small d1 and d2 prove nothing, and only a large one speaks; what
+    /// the paired eigenvalues show to be within (5.1) needs no alarm.
+    #[test]
+    fn shifts_cancel_in_both_sums() {
+        let a = 0.4;
+        let shifts =
+            [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)].map(|(re, im)| c64::new(a * re, a * im));
+        let (d1, d2) = (
+            shifts.iter().sum::<c64>().norm(),
+            shifts.iter().map(|shift| shift * shift).sum::<c64>().norm().sqrt(),
+        );
+        assert!(d1 < 1e-15 && d2 < 1e-7 && shifts.iter().all(|shift| shift.norm() > 0.5), "{d1} {d2}");
+        let certificate = |d2: f64, acceptance: Option<f64>| Certificate {
+            d1: Some(0.0),
+            d2: Some(d2),
+            shift_bound: Some(0.3),
+            acceptance,
+            ..Certificate::default()
+        };
+        assert_eq!(certificate(d2, None).shifts_far(), None);
+        assert_eq!(certificate(0.4, Some(2.0)).shifts_far(), Some((0.0, 0.4, 0.3)));
+        assert!(certificate(0.4, None).shifts_far().is_some());
+        assert_eq!(certificate(0.4, Some(0.9)).shifts_far(), None);
+    }
 }

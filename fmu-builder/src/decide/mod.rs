@@ -59,7 +59,7 @@ use trial::Judge;
 
 pub use bound::WorstStep;
 pub use candidates::Candidate;
-pub use certificate::{Certificate, Spectra, Stability, WorstMode};
+pub use certificate::{AlternatingMode, Certificate, Spectra, Stability, WorstMode};
 pub use draft::Cost;
 pub use parting::{Parting, parting};
 pub use problem::Problem;

@@ -90,7 +90,7 @@
     const show = (curve, figure) => {
         const view = { curve, figure, svg: figure.querySelector('svg') };
         const readout = node('p', '', figure, { className: 'readout' });
-        const line = document.createElementNS('http://www.w3.org/2000/svg', 'path');
+        const line = document.createElementNS(view.svg.namespaceURI, 'path');
         line.setAttribute('class', 'zero');
         const place = event => {
             const box = view.svg.getBoundingClientRect();

@@ -9,7 +9,7 @@ use std::fmt::Write;
 pub fn key_figures(out: &mut String, summary: &Summary) {
     out.push_str("<section id=\"figures\">\n<div class=\"tiles\">\n");
     let mut tile = |value: String, label: &str| {
-        let class = if label == "largest error" && summary.verdict.accuracy.mark == Mark::Missed {
+        let class = if label.starts_with("largest error") && summary.verdict.accuracy.mark == Mark::Missed {
             "tile missed"
         } else {
             "tile"
@@ -24,13 +24,17 @@ pub fn key_figures(out: &mut String, summary: &Summary) {
         tile(trim(summary.evaluations_per_step), "evaluations of the model per internal step");
         tile(grouped(summary.operations_per_step), "operations of the solver per internal step");
     }
-    if let Some(error) = summary.error {
-        tile(percent(error), "largest error");
-    }
-    match (summary.step_time_ns, summary.spectral_radius) {
-        (Some(time), _) => {
-            tile(format_duration(time.max * 1e-9), "longest step, on the machine that built it")
+    let accuracy = &summary.verdict.accuracy;
+    match (&accuracy.given, &accuracy.invented) {
+        (Some(error), _) if accuracy.moved.given => tile(percent(error.value), "largest error"),
+        // An error of zero of what stands still is none.
+        (_, Some(error)) if accuracy.moved.invented => {
+            tile(percent(error.value), "largest error, on invented runs alone")
         }
+        _ => {}
+    }
+    match (summary.longest_step_ns, summary.spectral_radius) {
+        (Some(time), _) => tile(format_duration(time * 1e-9), "longest step without events, by its bound"),
         (None, Some(radius)) => {
             tile(format!("{radius:.4}"), "largest amplification of a disturbance by one step")
         }
@@ -102,7 +106,7 @@ pub fn key_figures(out: &mut String, summary: &Summary) {
     if let Some(error) = summary.error {
         row(
             "Error",
-            percent(error),
+            if accuracy.moved.given { percent(error) } else { "–".into() },
             format!(
                 "root mean square of the deviation from an accurate solution, of the range; {} compared",
                 count(summary.figures.compared, summary.figures.noun)
@@ -230,6 +234,16 @@ fn certificate_rows(row: &mut impl FnMut(&str, String, String), summary: &Summar
             ),
         );
     }
+    if let Some(mode) = &certificate.alternating_mode {
+        row(
+            "Mode that alternates",
+            format!("{:.4} ± {:.4}i", mode.re, mode.im),
+            format!(
+                "what one step multiplies it by, where the full step has no mode near the negative axis: it changes its sign from step to step; seen in {}",
+                if mode.states.is_empty() { "no single state".into() } else { mode.states.join(", ") }
+            ),
+        );
+    }
     if summary.kept_nonzeros < summary.nonzeros {
         if let (Some(d1), Some(d2)) = (certificate.d1, certificate.d2) {
             row(
@@ -238,10 +252,10 @@ fn certificate_rows(row: &mut impl FnMut(&str, String, String), summary: &Summar
                 certificate.shift_bound.map_or(String::new(), |bound| {
                     format!(
                         "by what was dropped; a damped mode needs {bound:.4} to reach the stability border{}",
-                        if d1.max(d2) > bound {
-                            ". BEYOND: the eigenvalues themselves are the judge here"
-                        } else {
-                            ""
+                        match (d1.max(d2) > bound, certificate.shifts_far()) {
+                            (false, _) => "",
+                            (true, None) => ". BEYOND, but the eigenvalues themselves moved little",
+                            (true, Some(_)) => ". BEYOND: see the warning",
                         }
                     )
                 }),

@@ -3,8 +3,8 @@ use super::text::significant;
 use super::*;
 use crate::analysis::verdict::Verdict;
 use crate::decide::{
-    Candidate, Certificate, Cost, Explored, ExploredRun, Stability, Switching, Times, Trial, WorstMode,
-    WorstStep,
+    AlternatingMode, Candidate, Certificate, Cost, Explored, ExploredRun, Stability, Switching, Times, Trial,
+    WorstMode, WorstStep,
 };
 use crate::findings::Simulated;
 use crate::structure::{Pattern, plan_parts};
@@ -59,6 +59,8 @@ fn plan() -> Plan {
         },
         accuracy: None,
         diagnostics: vec![],
+        inner: None,
+        shell: None,
     }
 }
 
@@ -187,6 +189,7 @@ fn summary() -> Summary {
             d1: Some(0.1),
             d2: Some(0.2),
             shift_bound: Some(0.3),
+            alternating_mode: Some(AlternatingMode { re: -0.5, im: 0.1, states: names() }),
             acceptance: Some(0.4),
             step_margin: Some(2.0),
             lengths: vec![1.0, 0.5],
@@ -325,7 +328,7 @@ fn judged(change: impl Fn(&mut Accuracy)) -> String {
     change(&mut changed.verdict.accuracy);
     changed.verdict.accuracy = changed.verdict.accuracy.judged();
     let page = report(&changed, &decision());
-    page.split("<div class=\"verdict ").nth(1).and_then(|rest| rest.split("<section").next()).unwrap().into()
+    page.split("<div class=\"verdict ").nth(1).and_then(|rest| rest.split("<h2").next()).unwrap().into()
 }
 
 #[test]
@@ -348,7 +351,9 @@ fn nothing_that_moved_is_not_verified() {
         still.contains("<div class=\"half unverified\"><b>? Not verified</b><p>Nothing moved"),
         "{still}"
     );
-    assert!(still.contains("--inputs"), "{still}");
+    assert!(still.contains("<code>--inputs</code>, or"), "{still}");
+    // Nor is the error among the key figures.
+    assert!(still.contains("largest error, on invented runs alone") && !still.contains(">largest error<"));
     let mut drawn = summary();
     drawn.figures.drawn = Some(NASTY.into());
     let page = report(&drawn, &decision());

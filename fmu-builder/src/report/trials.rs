@@ -35,7 +35,7 @@ pub(super) fn trials(out: &mut String, trials: &[Trial]) {
     for trial in trials {
         let shown = |error: Option<f64>| error.map_or("–".into(), percent);
         let (class, error, note) = match (&trial.failed, trial.error) {
-            (Some(failed), error) => ("", error.map_or("failed".into(), percent), escape(failed)),
+            (Some(failed), error) => ("", shown(error), escape(failed)),
             (None, Some(error)) => ("", percent(error), String::new()),
             (None, None) if trial.chosen => ("", "–".to_string(), String::new()),
             (None, None) => ("unused", "not needed".to_string(), String::new()),

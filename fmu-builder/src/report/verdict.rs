@@ -24,8 +24,20 @@ fn half(out: &mut String, mark: Mark, text: &str, advice: Option<&str>) {
         sign(mark),
         escape(&capital(answer)),
         escape(&capital(why)),
-        advice.map_or(String::new(), |advice| format!(" {}.", escape(&capital(advice))))
+        advice.map_or(String::new(), |advice| format!(" {}.", options(&capital(advice))))
     );
+}
+
+/// Options of the command line as code, which no line breaks.
+fn options(text: &str) -> String {
+    let word = |word: &str| match word.strip_prefix("--") {
+        None => escape(word),
+        Some(name) => {
+            let end = name.trim_end_matches([',', ';', ')']).len();
+            format!("<code>--{}</code>{}", escape(&name[..end]), escape(&name[end..]))
+        }
+    };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
 fn class(mark: Mark) -> &'static str {

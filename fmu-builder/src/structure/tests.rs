@@ -391,6 +391,8 @@ fn plan(system: &System) -> Plan {
         },
         accuracy: None,
         diagnostics: Vec::new(),
+        inner: None,
+        shell: None,
     }
 }
 

@@ -222,6 +222,13 @@ pub fn limit_memory(bytes: Option<u64>) {
     }
 }
 
+/// Nobody in this process or started by it writes a file of more than so many bytes.
+pub fn limit_file_size(bytes: u64) {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let most = getrlimit(Resource::Fsize).maximum.map_or(bytes, |most| most.min(bytes));
+    let _ = setrlimit(Resource::Fsize, Rlimit { current: Some(most), maximum: Some(most) });
+}
+
 /// From now on this process writes in `folders` only, uses no network, and sends no signals to processes that it did not start.
 #[cfg(target_os = "linux")]
 pub fn write_only_in(folders: &[PathBuf]) -> Result<(), String> {

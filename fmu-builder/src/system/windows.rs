@@ -133,6 +133,8 @@ pub fn end_with_parent(builders_lock: &Path) {
 
 pub fn limit_memory(_: Option<u64>) {}
 
+pub fn limit_file_size(_: u64) {}
+
 pub fn write_only_in(_: &[PathBuf]) -> Result<(), String> {
     Ok(())
 }

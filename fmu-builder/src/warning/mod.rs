@@ -128,6 +128,17 @@ pub enum Warning {
         asked: Asked,
         why: String,
     },
+    /// A mode that one step multiplies by this complex number, near the negative real axis, where the full step has none such.
+    Alternates {
+        amplification: [f64; 2],
+        states: Vec<String>,
+    },
+    /// d1 and d2, and the bound that one of them is beyond.
+    ShiftsFar {
+        d1: f64,
+        d2: f64,
+        bound: f64,
+    },
     /// On this run the FMU's estimate of its error is far from its error.
     EstimateOff {
         estimate: f64,
@@ -165,6 +176,10 @@ pub enum Warning {
         ours: String,
         called: String,
     },
+    /// How the model's library was made of its sources.
+    FromSources(String),
+    /// The model is one of FMI 3.0, the new FMU one of FMI 2.0.
+    WrittenAsFmi2,
     /// What was wrong in modelDescription.xml.
     Repairs(Vec<String>),
     /// Why the benchmark ran without real-time priority.
@@ -249,6 +264,8 @@ impl Warning {
             | Warning::NotConstant(_)
             | Warning::WrongDirectionalDerivatives(_)
             | Warning::Renamed { .. }
+            | Warning::FromSources(_)
+            | Warning::WrittenAsFmi2
             | Warning::Repairs(_)
             | Warning::NoRealtimePriority(_) => Severity::Note,
             _ => Severity::Caution,
@@ -295,6 +312,8 @@ impl Warning {
             Warning::BoundExceeded { .. } => "bound_exceeded",
             Warning::NoWatch => "no_watch",
             Warning::KeptUnstable { .. } => "kept_unstable",
+            Warning::Alternates { .. } => "alternates",
+            Warning::ShiftsFar { .. } => "shifts_far",
             Warning::EstimateOff { .. } => "estimate_off",
             Warning::StepNotShortened { .. } => "step_not_shortened",
             Warning::StandingStill(_) => "standing_still",
@@ -310,6 +329,8 @@ impl Warning {
             Warning::NotConstant(_) => "not_constant",
             Warning::WrongDirectionalDerivatives(_) => "wrong_directional_derivatives",
             Warning::Renamed { .. } => "renamed",
+            Warning::FromSources(_) => "from_sources",
+            Warning::WrittenAsFmi2 => "written_as_fmi2",
             Warning::Repairs(_) => "repairs",
             Warning::NoRealtimePriority(_) => "no_realtime_priority",
         }

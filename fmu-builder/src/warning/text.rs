@@ -142,6 +142,24 @@ impl Display for Warning {
                 write!(f, "kept because of --force: {why}")
             }
             Warning::KeptUnstable { asked: Asked::Policy, why } => write!(f, "kept as asked for: {why}"),
+            Warning::Alternates { amplification: [re, im], states } => write!(
+                f,
+                "a mode of the step{} alternates from step to step: one step multiplies it by {re:.2}{}, where \
+                 the full step has no mode near the negative real axis. A shorter --step, a fresher Jacobian \
+                 (--jacobian every) or --mode implicit avoid it",
+                match states.is_empty() {
+                    true => String::new(),
+                    false => format!(" (seen in {})", states.join(", ")),
+                },
+                if *im > 0.0 { format!(" ± {im:.2}i") } else { String::new() }
+            ),
+            Warning::ShiftsFar { d1, d2, bound } => write!(
+                f,
+                "the entries that were dropped shift the modes of the step by d1 = {d1:.3} and d2 = {d2:.3} in sum, \
+                 more than the {bound:.3} that carry a damped one to the stability border. At the samples the \
+                 eigenvalues say that the plan holds; with other inputs or parameters it may not (--mode implicit \
+                 drops nothing)"
+            ),
             Warning::EstimateOff { estimate, error, run } => write!(
                 f,
                 "fmuBuild.error says {} where the error is {} ({run}): do not rely on it there",
@@ -191,6 +209,16 @@ impl Display for Warning {
             Warning::Renamed { ours, called } => write!(
                 f,
                 "the model has a variable {ours} of its own: fmu-build's is called {called} in the new FMU"
+            ),
+            Warning::FromSources(how) => write!(
+                f,
+                "the model's library was {how}; the new FMU has it for {} only",
+                fmu_runtime::platform::HOST.name
+            ),
+            Warning::WrittenAsFmi2 => write!(
+                f,
+                "the model is one of FMI 3.0, the new FMU one of FMI 2.0: elements of arrays are variables of their own \
+                 (x[1], x[2]), and clocks tick inside"
             ),
             Warning::Repairs(repairs) => match &repairs[..] {
                 [one] => f.write_str(one),

@@ -122,6 +122,7 @@ impl Bench {
             visible: false,
             logging: false,
             witness: reporter.witness,
+            inner: None,
         };
         reporter.phase("fmi2Instantiate");
         let library = platform::HOST.library(&self.root, &self.plan.model.identifier);

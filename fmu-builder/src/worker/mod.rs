@@ -3,6 +3,7 @@
 mod audit;
 mod bench;
 mod checks;
+mod compile;
 mod load;
 mod probe;
 mod reference;
@@ -25,6 +26,7 @@ use std::process::ExitCode;
 
 pub use audit::{Audit, Audited, Conduct, Trace, Traced, verdict};
 pub use bench::{Bench, Measured, Reading};
+pub use compile::Compile;
 
 #[derive(Serialize, Deserialize)]
 pub enum Request {
@@ -36,6 +38,7 @@ pub enum Request {
     Audit(Box<Audit>),
     /// Trace another worker.
     Trace(Trace),
+    Compile(Box<Compile>),
 }
 
 impl Request {
@@ -46,7 +49,7 @@ impl Request {
             Request::Simulate(simulate) => vec![&mut simulate.interface],
             Request::SimulateAll(all) => all.iter_mut().map(|simulate| &mut simulate.interface).collect(),
             Request::Audit(audit) => vec![&mut audit.interface],
-            Request::Bench(_) | Request::Trace(_) => Vec::new(),
+            Request::Bench(_) | Request::Trace(_) | Request::Compile(_) => Vec::new(),
         }
     }
 
@@ -58,7 +61,7 @@ impl Request {
             Request::SimulateAll(all) => all.first().map(|it| it.interface.root.clone()).unwrap_or_default(),
             Request::Bench(bench) => bench.root.join("resources").join(INNER),
             Request::Audit(audit) => audit.interface.root.clone(),
-            Request::Trace(_) => PathBuf::new(),
+            Request::Trace(_) | Request::Compile(_) => PathBuf::new(),
         };
         inner.join("resources")
     }
@@ -72,6 +75,8 @@ pub enum Answer {
     Bench(Measured),
     Audit(Audited),
     Trace(Vec<Traced>),
+    /// The library is there.
+    Compile,
 }
 
 /// Answer and end, if this process was started as a worker: with the words `worker REQUEST`. A program that builds
@@ -107,6 +112,10 @@ pub fn serve(request: &Path) -> ExitCode {
             Request::Bench(bench) => Answer::Bench(bench.answer(reporter)?),
             Request::Audit(audit) => Answer::Audit(audit.answer(reporter)?),
             Request::Trace(trace) => Answer::Trace(trace.answer(reporter)?),
+            Request::Compile(compile) => {
+                compile.answer(reporter)?;
+                Answer::Compile
+            }
         })
     })
 }

@@ -11,7 +11,7 @@ use super::session::{Session, Signals, expect};
 use crate::ability::{Ability, Lack};
 use crate::interface::Interface;
 use crate::structure::{Pattern, plan_parts};
-use fmu_runtime::jacobian::{Differentiator, Which};
+use fmu_runtime::jacobian::{Differentiator, Point, Which};
 use fmu_runtime::lu::{Balance, Factors};
 use fmu_runtime::plan::{Elimination, Jacobian, States};
 use std::time::Instant;
@@ -252,16 +252,9 @@ impl ReferenceSolution {
             let message = format!("the derivative of {} is {} at t = {time}", self.names[i], f_start[i]);
             return Err(if f_start[i].is_nan() { Halt::NotANumber(message) } else { Halt::Model(message) });
         }
+        let point = Point { x: &start, r: &f_start, scales: &self.nominals, time };
         self.differentiator
-            .refresh(
-                Which::Setup,
-                &mut session.inner,
-                &start,
-                &f_start,
-                &self.nominals,
-                time,
-                &mut self.jacobian,
-            )
+            .refresh(Which::Setup, &mut session.inner, point, &mut self.jacobian)
             .map_err(|_| format!("the Jacobian cannot be evaluated at t = {time}"))?;
         for (scale, x) in self.scale.iter_mut().zip(&start) {
             *scale = scale.max(x.abs());

@@ -87,6 +87,7 @@ pub fn instantiate(interface: &Interface, reporter: &mut Reporter) -> Result<(Fm
         visible: false,
         logging: false,
         witness: reporter.witness,
+        inner: interface.inner.as_ref(),
     };
     let instances = reporter.count_instance();
     reporter.opening("fmi2Instantiate");
@@ -102,6 +103,7 @@ pub fn instantiate(interface: &Interface, reporter: &mut Reporter) -> Result<(Fm
             interface.guid,
             said(&log)
         ),
+        LoadError::Configure => format!("{error}{}; other sizes (--set) may help", said(&log)),
         LoadError::MissingSymbol(_) => {
             format!("{error}; is {} a Model-Exchange library? Export the FMU again", library.display())
         }

@@ -12,7 +12,7 @@ const BOOLEANS: usize = 64;
 
 impl Component for Fmu2 {
     fn version(&self) -> Version {
-        Version::Two
+        Fmu2::version(self)
     }
 
     fn mode(&self) -> Mode {

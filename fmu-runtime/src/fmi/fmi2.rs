@@ -15,8 +15,9 @@
 use super::loader::{self, Component, Functions, Library};
 use super::room::{Beyond, Room, Vector};
 use super::witness::{Witness, number};
-use super::{Callbacks, EventInfo, Host, Instantiation, Kind, LoadError, Log, logger};
+use super::{Callbacks, EventInfo, Host, Instantiation, Kind, LoadError, Log, fmi3, logger};
 use crate::status::Status;
+use crate::version::Version;
 use serde::{Deserialize, Serialize};
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem::ManuallyDrop;
@@ -43,6 +44,8 @@ pub struct Fmu2 {
     stays: bool,
     /// For an FMU that writes more values than it should.
     room: Option<Box<Room>>,
+    /// The model's own, whatever functions it is called by.
+    version: Version,
 }
 
 /// Where a Model-Exchange FMU is in FMI's state machine. One bit each, so that a call can name several.
@@ -110,7 +113,6 @@ impl Fmu2 {
         witness.note(const { number("load") });
         // SAFETY: promised by the caller.
         let library = unsafe { loader::open(path) }?;
-        let (instantiate, functions) = Functions::resolve(&library, request.kind)?;
         let (mut callbacks, log) = match host {
             Host::Callbacks(callbacks) => (callbacks, None),
             Host::Silent(callbacks) => (logger::silent(callbacks), None),
@@ -123,24 +125,14 @@ impl Fmu2 {
         callbacks.free_memory.get_or_insert(free);
         callbacks.step_finished = None;
         let callbacks = Box::new(callbacks);
-        let text = |text: &str| CString::new(text.replace('\0', "")).unwrap_or_default();
-        let (name, guid, resources) = (text(request.name), text(request.guid), text(request.resources));
         witness.note(const { number("instantiate") });
-        // SAFETY: strings and callbacks outlive the call, the callbacks outlive the instance.
-        let component = unsafe {
-            instantiate(
-                name.as_ptr(),
-                request.kind as i32,
-                guid.as_ptr(),
-                resources.as_ptr(),
-                &raw const *callbacks,
-                request.visible as i32,
-                request.logging as i32,
-            )
+        let prefix = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("");
+        let (component, functions) = match request.inner {
+            // SAFETY: promised by the caller; the callbacks outlive the instance.
+            Some(inner) => unsafe { fmi3::instantiate(&library, prefix, inner, request, &callbacks) }?,
+            // SAFETY: likewise.
+            None => unsafe { instantiate(&library, prefix, request, &callbacks) }?,
         };
-        if component.is_null() {
-            return Err(LoadError::Instantiate);
-        }
         static INSTANCES: AtomicU64 = AtomicU64::new(0);
         Ok(Fmu2 {
             functions,
@@ -157,6 +149,7 @@ impl Fmu2 {
             witness,
             stays: false,
             room: None,
+            version: if request.inner.is_some() { Version::Three } else { Version::Two },
         })
     }
 
@@ -188,6 +181,11 @@ impl Fmu2 {
     /// What was written beyond the vectors since there is room.
     pub fn beyond(&self) -> Beyond {
         self.room.as_ref().map_or(Beyond::default(), |room| room.beyond())
+    }
+
+    /// The model's version of FMI.
+    pub fn version(&self) -> Version {
+        self.version
     }
 
     /// Where the FMU is in FMI's state machine.
@@ -585,6 +583,34 @@ impl Drop for Fmu2 {
             ManuallyDrop::drop(&mut self.library);
         }
     }
+}
+
+/// An instance of FMI 2.0, and the library's functions to call it with.
+///
+/// # Safety
+/// Foreign code runs; `callbacks` is alive as long as the instance.
+unsafe fn instantiate(
+    library: &Library,
+    prefix: &str,
+    request: &Instantiation,
+    callbacks: &Callbacks,
+) -> Result<(Component, Functions), LoadError> {
+    let (instantiate, functions) = Functions::resolve(library, prefix, request.kind)?;
+    let text = |text: &str| CString::new(text.replace('\0', "")).unwrap_or_default();
+    let (name, guid, resources) = (text(request.name), text(request.guid), text(request.resources));
+    // SAFETY: strings and callbacks outlive the call, the callbacks outlive the instance.
+    let component = unsafe {
+        instantiate(
+            name.as_ptr(),
+            request.kind as i32,
+            guid.as_ptr(),
+            resources.as_ptr(),
+            &raw const *callbacks,
+            request.visible as i32,
+            request.logging as i32,
+        )
+    };
+    if component.is_null() { Err(LoadError::Instantiate) } else { Ok((component, functions)) }
 }
 
 /// The foreign FMU's own saved state; only its maker can look inside or free it.

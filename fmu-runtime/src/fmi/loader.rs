@@ -168,28 +168,35 @@ fn reason(error: &libloading::Error) -> String {
     error.source().map_or_else(|| error.to_string(), |source| source.to_string())
 }
 
-/// The first of `names` that the library has. More than one name: tools misspell some.
+/// The first of `names` that the library has. More than one name: tools misspell some. A library that was made of sources may
+/// have the model's name and `_` before each of them (FMI2_FUNCTION_PREFIX).
 ///
 /// # Safety
 /// `T` is the function's true type.
-unsafe fn symbol<T: Copy>(library: &Library, names: &[&str]) -> Option<T> {
+pub(super) unsafe fn symbol<T: Copy>(library: &Library, prefix: &str, names: &[&str]) -> Option<T> {
     names.iter().find_map(|name| {
         // SAFETY: promised by the caller. The library outlives the copy: both live in `Fmu2`.
-        unsafe { library.get::<T>(name.as_bytes()) }.ok().map(|found| *found)
+        let find = |name: &str| unsafe { library.get::<T>(name.as_bytes()) }.ok().map(|found| *found);
+        find(name).or_else(|| find(&format!("{prefix}_{name}")))
     })
 }
 
 impl Functions {
-    pub fn resolve(library: &Library, kind: Kind) -> Result<(Instantiate, Functions), LoadError> {
+    pub fn resolve(
+        library: &Library,
+        prefix: &str,
+        kind: Kind,
+    ) -> Result<(Instantiate, Functions), LoadError> {
         // SAFETY: the types are those of the FMI 2.0 headers.
         let (instantiate, functions) = unsafe {
             macro_rules! required {
                 ($name:literal) => {
-                    symbol(library, &[$name]).ok_or_else(|| LoadError::MissingSymbol($name.to_string()))?
+                    symbol(library, prefix, &[$name])
+                        .ok_or_else(|| LoadError::MissingSymbol($name.to_string()))?
                 };
             }
             macro_rules! optional {
-                ($($name:literal),+) => { symbol(library, &[$($name),+]) };
+                ($($name:literal),+) => { symbol(library, prefix, &[$($name),+]) };
             }
             let instantiate: Instantiate = required!("fmi2Instantiate");
             let functions = Functions {

@@ -11,13 +11,17 @@ use crate::component::Importer;
 use crate::status::Status;
 use crate::version::Version;
 use fmi2_types::Logger;
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::fmt;
 use std::sync::Mutex;
 
-/// The last messages of an FMU, as text, and the first of an error: what comes later may only follow from it.
+/// The last messages of an FMU, as text, and the first of an error: what comes later may only follow from it. Or, for an
+/// importer whose logger takes finished messages, where they are handed on to.
 #[derive(Default)]
-pub struct Log(Mutex<Kept>);
+pub struct Log {
+    kept: Mutex<Kept>,
+    importer: Option<(CString, Box<dyn Importer + Send + Sync>)>,
+}
 
 #[derive(Default)]
 struct Kept {
@@ -28,18 +32,26 @@ struct Kept {
 impl Log {
     const KEPT: usize = 20;
 
+    /// Nothing is kept: each message of this instance goes to the importer at once.
+    pub fn to(instance: CString, importer: Box<dyn Importer + Send + Sync>) -> Log {
+        Log { importer: Some((instance, importer)), ..Log::default() }
+    }
+
     pub fn messages(&self) -> Vec<String> {
-        self.0.lock().map(|kept| kept.last.clone()).unwrap_or_default()
+        self.kept.lock().map(|kept| kept.last.clone()).unwrap_or_default()
     }
 
     /// The first message of a call that failed.
     pub fn first_error(&self) -> Option<String> {
-        self.0.lock().ok()?.first_error.clone()
+        self.kept.lock().ok()?.first_error.clone()
     }
 
-    fn push(&self, status: Status, text: &str) {
+    fn push(&self, status: Status, category: &CStr, text: &str) {
+        if let Some((instance, importer)) = &self.importer {
+            return importer.log(instance, status, category, format_args!("{text}"));
+        }
         let message = format!("{}: {text}", status.name());
-        if let Ok(mut kept) = self.0.lock() {
+        if let Ok(mut kept) = self.kept.lock() {
             if status >= Status::Error {
                 kept.first_error.get_or_insert_with(|| message.clone());
             }
@@ -71,7 +83,7 @@ pub(super) fn collecting(environment: *mut c_void) -> Callbacks {
         environment: *mut c_void,
         _instance: *const c_char,
         status: i32,
-        _category: *const c_char,
+        category: *const c_char,
         message: *const c_char,
         i0: u64,
         f0: f64,
@@ -93,7 +105,7 @@ pub(super) fn collecting(environment: *mut c_void) -> Callbacks {
         let (integers, floats) = ([i0, i1, i2, i3, i4, i5, i6, i7], [f0, f1, f2, f3, f4, f5, f6, f7]);
         let arguments = Arguments { integers: &integers, floats: Some(&floats) };
         // SAFETY: pointers come from the FMU as FMI prescribes.
-        unsafe { collect(environment, status, message, arguments) }
+        unsafe { collect(environment, status, [category, message], arguments) }
     }
     // Windows on x86-64: after the fourth argument everything is on the stack, eight bytes each, in order.
     #[cfg(all(windows, target_arch = "x86_64"))]
@@ -102,7 +114,7 @@ pub(super) fn collecting(environment: *mut c_void) -> Callbacks {
         environment: *mut c_void,
         _instance: *const c_char,
         status: i32,
-        _category: *const c_char,
+        category: *const c_char,
         message: *const c_char,
         a0: u64,
         a1: u64,
@@ -115,7 +127,9 @@ pub(super) fn collecting(environment: *mut c_void) -> Callbacks {
     ) {
         let slots = [a0, a1, a2, a3, a4, a5, a6, a7];
         // SAFETY: pointers come from the FMU as FMI prescribes.
-        unsafe { collect(environment, status, message, Arguments { integers: &slots, floats: None }) }
+        unsafe {
+            collect(environment, status, [category, message], Arguments { integers: &slots, floats: None })
+        }
     }
     #[cfg(not(any(
         all(unix, not(target_vendor = "apple"), any(target_arch = "x86_64", target_arch = "aarch64")),
@@ -125,11 +139,13 @@ pub(super) fn collecting(environment: *mut c_void) -> Callbacks {
         environment: *mut c_void,
         _instance: *const c_char,
         status: i32,
-        _category: *const c_char,
+        category: *const c_char,
         message: *const c_char,
     ) {
         // SAFETY: as above; without arguments the format is shown as it is.
-        unsafe { collect(environment, status, message, Arguments { integers: &[], floats: Some(&[]) }) }
+        unsafe {
+            collect(environment, status, [category, message], Arguments { integers: &[], floats: Some(&[]) })
+        }
     }
     // SAFETY: the ABI passes fixed and variadic arguments alike, see above.
     let logger = unsafe { std::mem::transmute::<*const (), Logger>(logger as *const ()) };
@@ -152,17 +168,24 @@ pub(super) fn silent(callbacks: Callbacks) -> Callbacks {
 }
 
 /// # Safety
-/// `environment` points to a live [`Log`]; `message` is null or a C string whose conversions fit the
-/// arguments.
-unsafe fn collect(environment: *mut c_void, status: i32, message: *const c_char, arguments: Arguments) {
+/// `environment` points to a live [`Log`]; category and message are null or C strings, and the message's conversions fit
+/// the arguments.
+unsafe fn collect(
+    environment: *mut c_void,
+    status: i32,
+    [category, message]: [*const c_char; 2],
+    arguments: Arguments,
+) {
     if environment.is_null() || message.is_null() {
         return;
     }
     // SAFETY: promised by the caller.
     let (log, format) = unsafe { (&*environment.cast::<Log>(), CStr::from_ptr(message).to_bytes()) };
     // SAFETY: likewise.
+    let category = if category.is_null() { c"" } else { unsafe { CStr::from_ptr(category) } };
+    // SAFETY: likewise.
     let text = unsafe { expand(format, arguments) };
-    log.push(Status::from_c(status), &harmless(text.trim()));
+    log.push(Status::from_c(status), category, &harmless(text.trim()));
 }
 
 /// A message as one line that a terminal only shows: escape sequences and other control characters are spelt out.

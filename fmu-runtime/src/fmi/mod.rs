@@ -1,12 +1,14 @@
 //! Foreign FMUs: their C types, loading their libraries, their messages, and their calls.
 //!
-//! `loader` opens a library and finds its functions, `fmi2` calls them, `logger` takes the messages of an FMU that
-//! has no importer, `model` and `component` make one the integrator's model and the component inside an exported FMU, `room`
-//! stands behind vectors that it fills, `witness` tells another process of the last call.
+//! `loader` opens a library and finds its functions, `fmi2` calls them, `fmi3` has a model of FMI 3.0 answer the same calls,
+//! `logger` takes the messages of an FMU that has no importer, `model` and `component` make one the integrator's model and the
+//! component inside an exported FMU, `room` stands behind vectors that it fills, `witness` tells another process of the last
+//! call.
 //! The C types themselves are in the crate `fmi2_types`, which the reference models share.
 
 mod component;
 mod fmi2;
+mod fmi3;
 mod loader;
 mod logger;
 mod model;
@@ -21,6 +23,7 @@ pub use witness::Witness;
 
 use std::fmt;
 use std::sync::Arc;
+use stepper::plan::Inner;
 
 /// How the foreign code reaches its host.
 pub enum Host {
@@ -43,6 +46,8 @@ pub struct Instantiation<'a> {
     pub logging: bool,
     /// Who is told of each call.
     pub witness: Witness,
+    /// What the plan says of a model of FMI 3.0.
+    pub inner: Option<&'a Inner>,
 }
 
 /// Why an FMU could not be loaded or instantiated.
@@ -53,6 +58,8 @@ pub enum LoadError {
     MissingSymbol(String),
     /// `fmi2Instantiate` returned NULL.
     Instantiate,
+    /// The model does not take the sizes of arrays that were chosen.
+    Configure,
 }
 
 impl fmt::Display for LoadError {
@@ -60,9 +67,13 @@ impl fmt::Display for LoadError {
         match self {
             LoadError::Open(reason) => write!(f, "the FMU's library cannot be loaded: {reason}"),
             LoadError::MissingSymbol(symbol) => {
-                write!(f, "the FMU's library does not export {symbol}, which FMI 2.0 demands")
+                let version = if symbol.starts_with("fmi3") { "3.0" } else { "2.0" };
+                write!(f, "the FMU's library does not export {symbol}, which FMI {version} demands")
             }
             LoadError::Instantiate => write!(f, "the FMU's fmi2Instantiate returned NULL"),
+            LoadError::Configure => {
+                write!(f, "the FMU did not take its structural parameters in Configuration Mode")
+            }
         }
     }
 }

@@ -68,24 +68,28 @@ impl<C: Component> Instance<C> {
             Quantity::StepsOutsidePlan => count(self.steps_outside_plan()),
             Quantity::StepsWatchSpoke => count(live.outside_plan),
             Quantity::JacobianRenewals => count(live.renewals),
+            Quantity::DampedSteps => count(live.damped),
             Quantity::ErrorEstimate => Own::Real(self.integrator.error_estimate()),
             Quantity::PlanDefect => Own::Real(live.plan_defect),
             Quantity::Error => self.estimated(|estimate| estimate.measure.error()),
             Quantity::ErrorPeak => self.estimated(|estimate| estimate.measure.peak()),
             Quantity::ErrorButForLateness => self.estimated(|estimate| estimate.measure.but_for_lateness()),
-            Quantity::DiscreteError => self.estimated(|estimate| estimate.measure.differing()),
+            Quantity::DiscreteError => self.estimated(|estimate| estimate.measure.discrete_error()),
             Quantity::ErrorOutput => {
                 Own::Text(self.estimate.as_ref().map_or(c"", Estimate::worst_output).as_ptr())
             }
         })
     }
 
-    /// Steps beyond the tolerance. Without a twin the watch has a say.
+    /// Steps beyond the tolerance, at least as many as put off an event: both integrations may do so alike. Without a twin
+    /// the watch has a say.
     fn steps_outside_plan(&self) -> u64 {
+        let live = &self.integrator.live;
         let beyond = self.estimate.as_ref().map_or(0, |estimate| estimate.measure.beyond());
+        let beyond = beyond.max(live.carried_events);
         match self.twin {
             Some(_) => beyond,
-            None => beyond.max(self.integrator.live.outside_plan),
+            None => beyond.max(live.outside_plan),
         }
     }
 

@@ -4,7 +4,8 @@
 //! whether the fill is complete, which costs as much as the elimination itself.
 
 use crate::plan::{
-    Accuracy, Colour, Elimination, ErrorSource, Jacobian, Plan, Policy, Role, States, Table, VERSION, Watch,
+    Accuracy, Array, Base, Colour, Elimination, ErrorSource, Inner, Interval, Jacobian, Plan, Policy, Role,
+    States, Table, VERSION, Watch,
 };
 
 impl Plan {
@@ -63,6 +64,21 @@ impl Plan {
         }
         if let Some(estimate) = &self.accuracy {
             accuracy(estimate, self)?;
+        }
+        if let Some(Inner { arrays: inner, clocks, .. }) = &self.inner {
+            arrays("inner", inner, self, false)?;
+            for (i, clock) in clocks.iter().enumerate() {
+                let ticks = match clock.interval {
+                    Interval::Constant(interval) => interval.is_finite() && interval > 0.0,
+                    _ => true,
+                };
+                need(ticks && clock.shift.is_finite() && clock.shift >= 0.0, || {
+                    format!("inner.clocks[{i}] has a shift or an interval that is no time")
+                })?;
+            }
+        }
+        if let Some(shell) = &self.shell {
+            arrays("shell", shell, self, true)?;
         }
         for (i, diagnostic) in self.diagnostics.iter().enumerate() {
             let same = |other: &&crate::plan::Diagnostic| other.quantity == diagnostic.quantity;
@@ -167,6 +183,36 @@ fn table(name: &str, table: &Table) -> Result<(), String> {
     for (i, letter) in table.roles.bytes().enumerate() {
         need(Role::from_letter(letter).is_some(), || {
             format!("variables.{name}.roles[{i}] is '{}', not one of r, t, d, c", letter as char)
+        })?;
+    }
+    Ok(())
+}
+
+/// Ascending references, and scalars that the model has; `ours`: or that are our own.
+fn arrays(name: &str, arrays: &[Array], plan: &Plan, ours: bool) -> Result<(), String> {
+    for (i, pair) in arrays.windows(2).enumerate() {
+        need(pair[0].reference < pair[1].reference, || {
+            format!("{name}[{}].reference = {} does not ascend", i + 1, pair[1].reference)
+        })?;
+    }
+    for (i, array) in arrays.iter().enumerate() {
+        let table = match array.kind.base() {
+            Base::Real => &plan.variables.real,
+            Base::Integer => &plan.variables.integer,
+            Base::Boolean => &plan.variables.boolean,
+            Base::String => &plan.variables.string,
+        };
+        // Ascending references that have all of a range have it in one piece.
+        let Array { first, count, .. } = *array;
+        let own = || ours && count == 1 && plan.diagnostics.iter().any(|it| it.reference == first);
+        let at = table.references.partition_point(|&reference| reference < first);
+        let last = first.checked_add(count.saturating_sub(1));
+        let known = count == 0
+            || table.references.get(at) == Some(&first)
+                && last.is_some()
+                && table.references.get(at + count as usize - 1).copied() == last;
+        need(known || own(), || {
+            format!("{name}[{i}]: {count} scalars from reference {first} on are not the model's")
         })?;
     }
     Ok(())
@@ -427,6 +473,8 @@ mod tests {
             },
             accuracy: None,
             diagnostics: vec![Diagnostic { quantity: Quantity::StepTime, reference: 7 }],
+            inner: None,
+            shell: None,
         }
     }
 

@@ -74,23 +74,17 @@ impl Differentiator {
         }
     }
 
-    /// Refresh `values` at the point where the model stands, with states `x` and derivatives `r`. Perturbations are a state's
-    /// scale or |x|, whichever is larger, times sqrt(eps).
-    /// With differences the model's states are left perturbed: the caller sets them next.
-    #[allow(clippy::too_many_arguments)]
+    /// Refresh `values` at the point where the model stands. With differences the model's states are left perturbed: the
+    /// caller sets them next.
     pub fn refresh(
         &mut self,
         which: Which,
         model: &mut impl Model,
-        x: &[f64],
-        r: &[f64],
-        scales: &[f64],
-        time: f64,
+        point: Point,
         values: &mut [f64],
     ) -> Result<(), Fault> {
-        let point = Point { x, r, scales, time };
         if let JacobianSource::Differences = self.source {
-            self.x.copy_from_slice(x);
+            self.x.copy_from_slice(point.x);
         }
         match which {
             Which::Setup => {
@@ -181,13 +175,14 @@ impl Differentiator {
     }
 }
 
-/// Where the Jacobian is taken.
+/// Where the Jacobian is taken: states, derivatives there, and the time, which faults tell.
 #[derive(Clone, Copy)]
-struct Point<'a> {
-    x: &'a [f64],
-    r: &'a [f64],
-    scales: &'a [f64],
-    time: f64,
+pub struct Point<'a> {
+    pub x: &'a [f64],
+    pub r: &'a [f64],
+    /// A state is perturbed by its scale or |x|, whichever is larger, times sqrt(eps).
+    pub scales: &'a [f64],
+    pub time: f64,
 }
 
 impl Prepared {

@@ -14,9 +14,9 @@
 //! A step takes several solutions and seldom a refactorization, so that the rows of the solution have an order of their own
 //! (`Solution`).
 //!
-//! **Cancellation check.** If a pivot ends up [`WATCH`] times smaller than its largest intermediate value, fewer than four digits are
-//! reliable and the state is reported. This
-//! measure does not change when states are measured in other units. A core's pivots are compared
+//! **Cancellation check.** If a pivot ends up smaller than [`MIN_PIVOT_RATIO`] times its largest intermediate value, fewer
+//! than four digits are reliable and the state is reported. This measure does not change when states are measured in other
+//! units. A core's pivots are compared
 //! after scaling: rows and columns by magnitudes of the states that are read off the core itself
 //! (Osborne's balancing) in the first refactorization and after [`Balance::forget`]; and once more before a pivot is
 //! refused, because what was zero then may count now.
@@ -40,7 +40,7 @@ use std::ops::{Add, Div, Mul, Sub};
 use substitute::substitute;
 
 /// A pivot below this fraction of what it was computed from is refused.
-pub const WATCH: f64 = 1e-12;
+pub const MIN_PIVOT_RATIO: f64 = 1e-12;
 
 /// No solution: the pivot of this state (an index into the states) is zero, tiny or not finite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The format's version. A runtime refuses any other.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -34,6 +34,10 @@ pub struct Plan {
     /// `None`: the FMU tells nothing of its error, as without continuous states.
     pub accuracy: Option<Accuracy>,
     pub diagnostics: Vec<Diagnostic>,
+    /// `None`: the FMU inside is one of FMI 2.0, whose variables are scalars.
+    pub inner: Option<Inner>,
+    /// The new FMU's own variables, by ascending reference. `None`: it is an FMU of FMI 2.0.
+    pub shell: Option<Vec<Array>>,
 }
 
 impl Plan {
@@ -74,6 +78,93 @@ pub struct Model {
     pub outputs_need_evaluation: bool,
     /// It writes more values than it should into the vectors that it is given: they get room behind them.
     pub writes_beyond: bool,
+}
+
+/// An FMU of FMI 3.0 inside. The rest of the plan knows scalars of FMI 2.0's four types only: each array is a row of scalars
+/// whose value references follow one another.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Inner {
+    /// By ascending reference.
+    pub arrays: Vec<Array>,
+    /// Structural parameters that are not left as they are: value reference, type and value. They are set in Configuration
+    /// Mode, right after the model was instantiated.
+    pub structure: Vec<(u32, Type, u64)>,
+    /// Input clocks that the host must tick.
+    pub clocks: Vec<Clock>,
+}
+
+/// A variable of FMI 3.0, and the scalars that it stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Array {
+    /// Its value reference.
+    pub reference: u32,
+    #[serde(rename = "type")]
+    pub kind: Type,
+    /// The value reference of its first scalar, in the table of its base type; those of the others follow, row by row.
+    pub first: u32,
+    pub count: u32,
+}
+
+/// The types of FMI 3.0 that scalars can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Type {
+    Float32,
+    Float64,
+    Int8,
+    UInt8,
+    Int16,
+    UInt16,
+    Int32,
+    UInt32,
+    Int64,
+    UInt64,
+    Boolean,
+    String,
+    Enumeration,
+}
+
+/// The four types of FMI 2.0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Base {
+    Real,
+    Integer,
+    Boolean,
+    String,
+}
+
+impl Type {
+    /// In which table its scalars are.
+    pub fn base(self) -> Base {
+        match self {
+            Type::Float32 | Type::Float64 => Base::Real,
+            Type::Boolean => Base::Boolean,
+            Type::String => Base::String,
+            _ => Base::Integer,
+        }
+    }
+}
+
+/// A time-based input clock. Its ticks are time events.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Clock {
+    pub reference: u32,
+    pub interval: Interval,
+    /// Seconds from the start to the first tick.
+    pub shift: f64,
+}
+
+/// Where the time between two ticks comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Interval {
+    /// The description says it, in seconds.
+    Constant(f64),
+    /// The model is asked when it is initialised.
+    Asked,
+    /// The model is asked after each tick.
+    Changing,
+    /// The model is asked after each event, and says whether it ticks at all.
+    Countdown,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -365,4 +456,6 @@ pub enum Quantity {
     StepsWatchSpoke,
     /// Integer: internal steps that were done again with a Jacobian renewed there, because the watch spoke.
     JacobianRenewals,
+    /// Integer: internal steps that overshot and were shortened.
+    DampedSteps,
 }

@@ -14,6 +14,7 @@ pub mod heat_rod;
 pub mod lorenz;
 pub mod many_indicators;
 pub mod misbehaving;
+pub mod orifice;
 pub mod pipe;
 
 pub mod prothero_robinson;

@@ -243,7 +243,9 @@ fn steps(plan: &Plan, script: Script, host: Host, paired: bool) -> Vec<(Counts, 
     let whole = plan.step.h * f64::from(plan.step.substeps);
     let length = if host.irregular { IRREGULAR * whole } else { whole };
     let model = Adversary::new(script, plan, length / f64::from(plan.step.substeps));
-    let Ok(mut it) = Integrator::new(plan.clone(), model) else { return Vec::new() };
+    let it = Integrator::new(plan.clone(), model);
+    debug_assert!(it.is_ok(), "a shadow is a plan");
+    let Ok(mut it) = it else { return Vec::new() };
     let mut counted = Vec::new();
     if it.start(0.0).is_err() {
         return counted;

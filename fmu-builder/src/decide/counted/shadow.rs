@@ -50,6 +50,8 @@ pub fn shadow(plan: &Plan) -> Plan {
             ..accuracy.clone()
         }),
         diagnostics: Vec::new(),
+        inner: None,
+        shell: None,
         ..plan.clone()
     }
 }

@@ -76,6 +76,8 @@ fn plan(method: Method, policy: Policy) -> Plan {
         },
         accuracy: None,
         diagnostics: vec![],
+        inner: None,
+        shell: None,
     }
 }
 

@@ -86,8 +86,10 @@ impl Judge<'_> {
             self.warnings.add(Warning::NoWatch);
         }
         self.warnings.extend(candidate.warning.clone());
-        self.warnings.extend(doubts(&outcome.told, tolerance));
+        // Without an estimate there is none to doubt.
+        self.warnings.extend(plan.accuracy.as_ref().and_then(|_| doubts(&outcome.told, tolerance)));
         let (certificate, spectra) = Certificate::new(problem, &candidate, &plan, &verdict);
+        self.warnings.extend(certificate.warnings());
         let moves = |given: bool| {
             let runs = self.runs.iter().filter(|run| run.given == given);
             runs.flat_map(|run| run.ranges().standing()).any(|still| !still)

@@ -13,21 +13,28 @@ use crate::decide::{Problem, Told, telling};
 use crate::findings::Simulate;
 use crate::options::{Budget, TwinMode};
 use crate::warning::Warning;
-use fmu_runtime::plan::{Accuracy, ErrorSource, Plan};
+use fmu_runtime::plan::{Accuracy, ErrorSource, Method, Plan};
 use fmu_runtime::value::Type;
 
-/// The part of the twins' difference that is told as the FMU's error, by the method's order, where no run has an error to compare with. Smooth
-/// runs have 1/(2^p - 1): 1, 1/3, 1/7; where events come late, or A is old, the order drops and up to 1.4 was seen. In between,
-/// so that neither is off by more than three.
-const SHARES: [f64; 3] = [1.0, 0.6, 0.4];
-/// Otherwise this many times the part in the middle of the verified runs, within these limits.
+/// The part of the twins' difference that is told as the FMU's error. Smooth runs have 1/(2^p - 1), which is 1, 1/3, 1/7 for the orders; where events
+/// come late, or A is old, the order drops and 1.2 was seen. This is the geometric middle, three times either way from nearly all.
+const SHARE: f64 = 0.4;
+/// The same for a method of first order that no run at build has an error to compare with.
+const SHARE_OF_FIRST_ORDER: f64 = 1.0;
+/// Where the middle of the verified runs has more than twice that, theirs is told, and this at most.
+const LARGEST_SHARE: f64 = 1.3;
+/// What the error may be at most, in parts of the difference. More than 1 is seen where both overshoot the same way.
+const BOUND: f64 = 1.8;
+/// Of the error that is carried without a twin, the largest part in the verified runs is told, and this many times it; within these limits, so
+/// that what says nothing on them (an estimate that is always everything, or nothing) is told as it is.
 const ABOVE_SEEN: f64 = 1.2;
-const SHARE: [f64; 2] = [0.1, 1.0];
-/// What the error may be at most, in parts of the difference: this many times the largest. The bench does what was not tried.
-const BOUND_ABOVE_SEEN: f64 = 3.0;
-const BOUND: [f64; 2] = [1.0, 1.4];
+const CARRIED_SHARE: [f64; 2] = [0.02, 50.0];
+/// What the error may be at most, in parts of what is told.
+const CARRIED_BOUND: f64 = 1.4;
 /// Smaller errors, in parts of the tolerance, tell nothing of the parts: the accurate solution has such itself.
 const LEAST_ERROR: f64 = 0.01;
+/// An error below this part of the tolerance, with an estimate beyond the tolerance, means that the twin's step is too long.
+const MISLED: f64 = 0.1;
 /// A quantity that moves by less than this part of its size stands still.
 const STILL: f64 = 1e-9;
 /// The estimate should be within these times the error.
@@ -55,15 +62,32 @@ impl<'a> Judge<'a> {
             return Err(Some("the model may be instantiated only once in a process".into()));
         }
         let halved = Discretisation { h: 0.5 * step.h, substeps: 2 * step.substeps, ..step };
-        let finer = if step.substeps.is_multiple_of(2) { vec![step, halved] } else { vec![halved] };
-        let mut why = None;
+        let quartered = Discretisation { h: 0.25 * step.h, substeps: 4 * step.substeps, ..step };
+        let finer = if step.substeps.is_multiple_of(2) { [step, halved] } else { [halved, quartered] };
+        let (mut why, mut coarse) = (None, None);
         for discretisation in finer {
             match self.twin_with(one, discretisation) {
+                Ok(twinned) if coarse.is_none() && self.is_misled(&twinned.tried) => coarse = Some(twinned),
                 Ok(twinned) => return Ok(twinned),
                 Err(reason) => why = Some(why.unwrap_or(reason)),
             }
         }
-        Err(why)
+        coarse.ok_or(why)
+    }
+
+    /// The twin's step is too long to tell anything: on a run at build the estimate is beyond the tolerance and the error below a tenth of it. Finer
+    /// steps of both mend that, unless their number was asked for.
+    fn is_misled(&self, tried: &Tried) -> bool {
+        let Some(outcome) = tried.outcome.as_ref().filter(|_| self.options.substeps.is_none()) else {
+            return false;
+        };
+        let counts = |told: &&Told| outcome.runs.iter().all(|run| run.counts || run.name != told.run);
+        let tolerance = self.options.tolerance;
+        outcome
+            .told
+            .iter()
+            .filter(counts)
+            .any(|told| told.estimate > tolerance && told.error < MISLED * tolerance)
     }
 
     fn twin_with(&self, one: &Tried, discretisation: Discretisation) -> Result<Twinned<'a>, String> {
@@ -72,7 +96,7 @@ impl<'a> Judge<'a> {
         let draft = Draft::new(&problem, &one.candidate.mask);
         let (method, policy) = (one.plan.step.method, one.plan.jacobian.policy);
         let alone = draft.plan(&problem, method, policy, one.plan.watch, one.plan.fallback.clone());
-        let mut plan = Plan { accuracy: Some(self.accuracy(&alone)), ..alone };
+        let mut plan = Plan { accuracy: Some(self.accuracy(method)), ..alone };
         let cost = draft.cost(&plan, Shares::default());
         let fits = within(self.options.budget.unwrap_or(Budget::Share(ROOM)), &problem, &cost);
         if !fits && self.options.twin == TwinMode::Auto {
@@ -131,7 +155,7 @@ impl<'a> Judge<'a> {
             integers: Vec::new(),
             booleans: Vec::new(),
             strings: Vec::new(),
-            ..self.accuracy(&one.plan)
+            ..self.accuracy(one.plan.step.method)
         };
         let mut tried = Tried {
             candidate: one.candidate.clone(),
@@ -165,20 +189,19 @@ impl<'a> Judge<'a> {
     }
 
     /// What is compared at run time: the quantities of the certificate.
-    fn accuracy(&self, plan: &Plan) -> Accuracy {
+    fn accuracy(&self, method: Method) -> Accuracy {
         let interface = self.problem.interface;
         let of_type = |wanted: Type| -> Vec<u32> {
             let outputs = interface.discrete_outputs.iter().filter(|(_, of)| *of == wanted);
             outputs.map(|(reference, _)| *reference).collect()
         };
         let quantities = self.runs.first().and_then(|run| run.trajectory.first()).map_or(0, Vec::len);
-        let order = plan.step.method.tableau().order.clamp(1, 3) as usize;
         Accuracy {
             source: ErrorSource::Twin,
             tolerance: self.options.tolerance,
             claimed: 0.0,
-            share: SHARES[order - 1],
-            bound: BOUND[1],
+            share: if method.tableau().order == 1 { SHARE_OF_FIRST_ORDER } else { SHARE },
+            bound: BOUND,
             outputs: interface.outputs.clone(),
             names: (0..quantities).map(|i| interface.quantity(i).to_string()).collect(),
             lows: (0..quantities).map(|i| self.hull(i).0).collect(),
@@ -211,25 +234,27 @@ impl<'a> Judge<'a> {
         sizes
     }
 
-    /// How far a quantity reaches in any run.
+    /// How far a quantity reaches in the middle of the runs that make sense and in which it moves.
     fn reach(&self, quantity: usize) -> f64 {
-        let ranges = self.runs.iter().filter_map(|run| run.ranges().moving().nth(quantity).flatten());
-        ranges.filter(|range| range.is_finite()).fold(0.0, f64::max)
+        let counted = self.runs.iter().zip(&self.counts).filter(|(run, counts)| run.given || **counts);
+        let ranges = counted.filter_map(|(run, _)| run.ranges().moving().nth(quantity).flatten());
+        let mut ranges: Vec<f64> = ranges.filter(|range| range.is_finite()).collect();
+        middle(&mut ranges).unwrap_or(0.0)
     }
+}
+
+fn middle(values: &mut [f64]) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
 }
 
 /// What part of the difference the error is, by the runs whose error is known. What was estimated on them follows.
 fn calibrate(accuracy: &mut Accuracy, outcome: &mut Outcome) {
     let telling = outcome.told.iter().filter(|one| one.error > LEAST_ERROR * accuracy.tolerance);
     let parts = telling.map(|one| accuracy.share * one.error / one.estimate).filter(|part| part.is_finite());
-    let mut parts: Vec<f64> = parts.collect();
-    parts.sort_by(f64::total_cmp);
-    let (Some(largest), Some(middle)) = (parts.last(), parts.get(parts.len() / 2)) else { return };
-    let share = (ABOVE_SEEN * middle).clamp(SHARE[0], SHARE[1]);
-    let times = share / accuracy.share;
-    outcome.told.iter_mut().for_each(|one| one.estimate *= times);
-    outcome.simulated.estimates.iter_mut().for_each(|estimate| *estimate *= times);
-    (accuracy.share, accuracy.bound) = (share, (BOUND_ABOVE_SEEN * largest).clamp(BOUND[0], BOUND[1]));
+    let Some(middle) = middle(&mut parts.collect::<Vec<f64>>()) else { return };
+    let share = if middle > 2.0 * SHARE { middle.min(LARGEST_SHARE) } else { SHARE };
+    rescale(accuracy, outcome, share, BOUND);
 }
 
 /// The largest error over what was carried, with room above it. Where no run has an error worth the name, what was carried there is nothing either.
@@ -242,10 +267,16 @@ fn calibrate_carried(accuracy: &mut Accuracy, outcome: &mut Outcome) {
         None if most > 0.0 => LEAST_ERROR * accuracy.tolerance / most,
         None => 1.0,
     };
-    let share = part.clamp(1e-9, 1e9);
-    outcome.told.iter_mut().for_each(|one| one.estimate *= share);
-    outcome.simulated.estimates.iter_mut().for_each(|estimate| *estimate *= share);
-    (accuracy.share, accuracy.bound) = (share, BOUND[1] * share);
+    let share = part.clamp(CARRIED_SHARE[0], CARRIED_SHARE[1]);
+    rescale(accuracy, outcome, share, CARRIED_BOUND * share);
+}
+
+/// Tell another part of the difference from now on, and on the runs that were made.
+fn rescale(accuracy: &mut Accuracy, outcome: &mut Outcome, share: f64, bound: f64) {
+    let times = share / accuracy.share;
+    outcome.told.iter_mut().for_each(|one| one.estimate *= times);
+    outcome.simulated.estimates.iter_mut().for_each(|estimate| *estimate *= times);
+    (accuracy.share, accuracy.bound) = (share, bound);
 }
 
 /// A warning where the estimate is far from the error, on a run where there is something to tell.

@@ -13,6 +13,7 @@ use super::event::Budget;
 use super::stages::{bad_derivative, blame_derivative};
 use super::{Counts, Integrator, usable};
 use crate::fault::Fault;
+use crate::method::WatchPoint;
 use crate::model::{Call, Model};
 use crate::plan::Watch;
 use crate::status::Status;
@@ -52,6 +53,8 @@ pub(super) struct Tried {
     pub high: f64,
     /// The embedded estimate, relative to the states' sizes.
     pub estimate: f64,
+    /// It overshot and was shortened.
+    pub damped: bool,
     /// `f_watch` is f at x and the last stage's time; otherwise `f_start` is.
     pub watched_in_time: bool,
     /// `f_time` is ∂f/∂t at this time.
@@ -237,6 +240,11 @@ impl<M: Model> Integrator<M> {
             self.live.use_solver(1);
             tried = self.do_again(h, end)?;
         }
+        // The watch has looked at the step's end: what it found is the next correction.
+        let corrected = self.fixed.tableau.watch == WatchPoint::End;
+        if corrected && self.live.plan_defect > threshold && self.live.plan_defect.is_finite() {
+            self.damp(&mut tried)?;
+        }
         if self.live.plan_defect > outside {
             self.live.outside_plan += 1;
             self.live.spoke = (self.live.worst_state, self.live.plan_defect, end);
@@ -271,6 +279,7 @@ impl<M: Model> Integrator<M> {
             euler_only: false,
             high: 1.0,
             estimate: 0.0,
+            damped: false,
             watched_in_time: false,
             slope_time: None,
         };
@@ -317,7 +326,12 @@ impl<M: Model> Integrator<M> {
             }
         }
         self.hand_over(&mut tried)?;
-        if self.overshoots(&tried) && !self.can_stand(end)? {
+        if !self.overshoots(&tried) {
+            return Ok(tried);
+        }
+        if self.end_is_evaluable(end)? {
+            self.damp_by_derivatives(&mut tried)?;
+        } else {
             tried.euler_only = true;
             self.combine(&mut tried, time_invariant);
             if !self.arrive() {
@@ -338,6 +352,7 @@ impl<M: Model> Integrator<M> {
         std::mem::swap(&mut live.d, &mut work.d);
         (live.h_before, live.h_last) = (live.h_last, tried.h);
         live.estimate = tried.estimate;
+        live.damped += u64::from(tried.damped);
         live.point.states = tried.states;
         if time_invariant && work.f.is_at(live.point) {
             std::mem::swap(&mut live.derivatives, &mut work.f);

@@ -7,6 +7,9 @@
 //! E⁺ = (I - γhA)⁻¹ (E + ε)
 //! ```
 //!
+//! A step errs by half of its own increment at most: where an exponential makes stages of any size, and the limiter takes the small one, ε is of that
+//! size too.
+//!
 //! with the factors that the step has anyway: one solution more. For methods of higher order ε is the error of the lower one, so that E
 //! is an indicator and no estimate: the builder compares it with the true error on runs that are known, and the plan has the ratio.
 
@@ -23,12 +26,14 @@ impl<M> Integrator<M> {
         }
         if !tableau.estimate.is_empty() {
             weighted_sum(&mut work.e_result, |stage| tableau.estimate[stage], &work.k);
-            live.carried.iter_mut().zip(&work.e_result).for_each(|(sum, local)| *sum += local);
+            for (sum, (local, d)) in live.carried.iter_mut().zip(work.e_result.iter().zip(&live.d)) {
+                *sum += within(*local, d);
+            }
         } else if live.h_before > 0.0 && live.h_last > 0.0 {
             let ratio = live.h_last / live.h_before;
             let increments = live.d.iter().zip(&live.d_before);
             for (sum, (d, before)) in live.carried.iter_mut().zip(increments) {
-                *sum += 0.5 * (d - ratio * before);
+                *sum += within(0.5 * (d - ratio * before), d);
             }
         }
         if let Some(factors) = solvers[live.solver].factors.last_mut().filter(|_| live.factored_for > 0.0) {
@@ -38,4 +43,10 @@ impl<M> Integrator<M> {
         // Told as very large, and never as no number.
         live.carried.iter_mut().filter(|sum| !sum.is_finite()).for_each(|sum| *sum = 1e140);
     }
+}
+
+/// The local error, half of the increment at most.
+fn within(local: f64, increment: &f64) -> f64 {
+    let most = 0.5 * increment.abs();
+    local.max(-most).min(most)
 }

@@ -94,21 +94,21 @@ impl<M: Model> Integrator<M> {
         let _ = self.completed_step()?;
         self.work.z_after.copy_from_slice(&self.work.z_new);
         let states_changed = self.event(budget)?;
-        // An indicator that is still where its event found it stays armed if the event moved states or moved nothing at all.
+        // An indicator that is still where its event found it stays unresolved if the event moved states or moved nothing at all.
         let stays = !crossed(&self.work.z_after, &self.live.z);
-        self.live.armed |= stays && (states_changed || self.work.z_after == self.live.z);
+        self.live.indicator_unresolved |= stays && (states_changed || self.work.z_after == self.live.z);
         Ok(true)
     }
 
-    /// At the end of an internal step, while an indicator is armed: the model is asked again. A ball that an impact left below the floor falls on without
+    /// At the end of an internal step, while an indicator is unresolved: the model is asked again. A ball that an impact left below the floor falls on without
     /// another sign change, and a model may ask for more than its indicator tells.
     pub(super) fn ask_again(&mut self, budget: &mut Budget) -> Result<(), Fault> {
-        if !self.live.armed || self.rehearsing || !budget.left() {
+        if !self.live.indicator_unresolved || self.rehearsing || !budget.left() {
             return Ok(());
         }
-        self.live.armed = self.event(budget)?;
+        self.live.indicator_unresolved = self.event(budget)?;
         // Asked for nothing: no event.
-        self.live.events -= u64::from(!self.live.armed);
+        self.live.events -= u64::from(!self.live.indicator_unresolved);
         Ok(())
     }
 
@@ -168,7 +168,9 @@ impl<M: Model> Integrator<M> {
     /// Derivatives at the end of the step that is tried, where they can start the next.
     fn read_derivatives(&mut self, tried: &Tried) -> Result<(), Fault> {
         let point = self.live.point_of(tried.states);
-        if self.work.f.is_at(point) || !self.is_time_invariant() || self.live.x.is_empty() {
+        // A damped step has had its look at an end: the next one begins with an evaluation of its own.
+        let known = self.work.f.is_at(point) || tried.damped;
+        if known || !self.is_time_invariant() || self.live.x.is_empty() {
             return Ok(());
         }
         self.counts.ends += 1;

@@ -51,7 +51,7 @@ pub struct Live {
     /// An event that the last internal step had no room for.
     pub(crate) event_put_off: bool,
     /// An indicator is still where its event found it: the model is asked again at the end of each step until that changes nothing.
-    pub(crate) armed: bool,
+    pub(crate) indicator_unresolved: bool,
     /// The model is in Event Mode because a discrete input or a parameter was set.
     pub(crate) in_event_mode: bool,
     /// A continuous input was set: an event indicator may have changed its sign.
@@ -73,6 +73,8 @@ pub struct Live {
     pub plan_defect: f64,
     pub renewals: u64,
     pub outside_plan: u64,
+    /// Steps that overshot and were shortened.
+    pub damped: u64,
     /// Evaluations of the model so far, directional derivatives included; and of these the ones that the watch asked for.
     pub evaluations: u64,
     pub watch_evaluations: u64,

@@ -10,6 +10,7 @@
 //! | `stages` | the parts of an attempt: evaluations, the Jacobian, solutions, their sum |
 //! | `solver` | the matrix A of a step: its entries and its factors |
 //! | `amplification` | whether the plan's matrix holds with the importer's parameters |
+//! | `damping` | steps that overshoot are shortened |
 //! | `watch` | what a step misses because of its matrix A |
 //! | `time_slope` | what time alone changes in f, for the watch |
 //! | `carried` | the error carried on from step to step, for FMUs without a twin |
@@ -27,6 +28,7 @@ mod advance;
 mod amplification;
 mod carried;
 mod counts;
+mod damping;
 mod event;
 mod fixed;
 mod host;
@@ -42,7 +44,7 @@ mod time_slope;
 mod watch;
 
 use crate::fault::Fault;
-use crate::jacobian::Which;
+use crate::jacobian::{Point, Which};
 use crate::lu::Balance;
 use crate::model::{Call, Model};
 use crate::plan::{Plan, Policy};
@@ -244,15 +246,8 @@ impl<M: Model> Integrator<M> {
         let Integrator { model, live, solvers, work, .. } = self;
         let (solver, time) = (&mut solvers[live.solver], live.time);
         live.balance[live.solver].iter_mut().for_each(|balance| balance.forget());
-        solver.differentiator.refresh(
-            Which::Setup,
-            model,
-            &live.x,
-            &work.f_start,
-            &live.scales,
-            time,
-            &mut live.jacobian,
-        )?;
+        let point = Point { x: &live.x, r: &work.f_start, scales: &live.scales, time };
+        solver.differentiator.refresh(Which::Setup, model, point, &mut live.jacobian)?;
         let bad = live.jacobian[..solver.entries].iter().position(|value| !value.is_finite());
         bad.map_or(Ok(()), |entry| {
             let state = solver.kept.iter().find(|kept| kept.2 == entry as u32).map_or(0, |kept| kept.0);

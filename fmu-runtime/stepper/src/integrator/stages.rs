@@ -4,7 +4,7 @@
 use super::advance::{Renewal, Tried};
 use super::{Integrator, usable};
 use crate::fault::Fault;
-use crate::jacobian::Which;
+use crate::jacobian::{Point, Which};
 use crate::method::Tableau;
 use crate::model::{Call, Model};
 use crate::plan::Policy;
@@ -28,7 +28,7 @@ impl<M: Model> Integrator<M> {
     }
 
     /// The model has numbers at the end of the step. Where a higher order overshoots, the next step would begin at a point without: then it is too late.
-    pub(super) fn can_stand(&mut self, end: f64) -> Result<bool, Fault> {
+    pub(super) fn end_is_evaluable(&mut self, end: f64) -> Result<bool, Fault> {
         let Integrator { model, work, counts, .. } = self;
         counts.ends += 1;
         let status = model.get_derivatives(&mut work.e);
@@ -189,15 +189,8 @@ impl<M: Model> Integrator<M> {
         let solver = &mut solvers[live.solver];
         counts.colours[live.solver] += solver.differentiator.evaluations(which);
         counts.setups[live.solver] += u64::from(everything);
-        solver.differentiator.refresh(
-            which,
-            model,
-            &live.x,
-            &work.f_start,
-            &live.scales,
-            time,
-            &mut live.jacobian,
-        )?;
+        let point = Point { x: &live.x, r: &work.f_start, scales: &live.scales, time };
+        solver.differentiator.refresh(which, model, point, &mut live.jacobian)?;
         if live.setup_needed {
             live.balance[live.solver].iter_mut().for_each(|balance| balance.forget());
         }
@@ -287,8 +280,9 @@ enum Opposition {
     LowToEuler,
 }
 
-/// A step of lower order that is a smaller part than this of the first stage counts as none.
-const CRAWL: f64 = 1.0 / 64.0;
+/// A step of lower order that is a smaller part than this of the first stage counts as none: two half steps that cancel each other overshoot in between. Behind a square
+/// root that is worse than the first stage, damped.
+const CRAWL: f64 = 0.2;
 
 /// Where two steps point opposite ways, a blend of them vanishes for some share though f does not: a false equilibrium, at which a
 /// simulation would stand for ever. No blend that is continuous in x avoids it, since it would have to pass through zero. So the lower

@@ -106,7 +106,7 @@ pub(super) struct EndOfStep {
 impl EndOfStep {
     /// For methods that tell time; nothing comes of the others.
     pub fn new(tableau: &Tableau) -> Option<EndOfStep> {
-        let (last, _) = tableau.stages.split_last().filter(|_| tableau.tells_time())?;
+        let (last, _) = tableau.stages.split_last().filter(|_| tableau.time_slope_is_free())?;
         let share = |j: usize| tableau.weights[j] - last.nodes.get(j).unwrap_or(&0.0);
         let of_f = |j: usize| -share(j) * tableau.stages[j].scale / tableau.gamma(j);
         let end = tableau.stages.len() - 1;

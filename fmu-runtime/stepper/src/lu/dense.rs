@@ -1,7 +1,7 @@
 //! A block's dense core: balancing, LU with partial pivoting, and its solution. Matrices are stored by columns.
 
 use super::schedule::Core;
-use super::{Number, WATCH, larger, subtract};
+use super::{MIN_PIVOT_RATIO, Number, larger, subtract};
 
 /// Sweeps of balancing; each one halves the distance in orders of magnitude, or better.
 const SWEEPS: usize = 8;
@@ -18,7 +18,7 @@ pub(super) struct Cores<T> {
     /// For each row: its reciprocal pivot, the row that was swapped with it.
     inverse: Vec<T>,
     swaps: Vec<u32>,
-    /// One core's pivot watch, or its unknowns.
+    /// What one core's pivots are compared with, or its unknowns.
     buffer: Vec<T>,
 }
 
@@ -34,7 +34,7 @@ impl<T: Number> Cores<T> {
         }
     }
 
-    /// From this row of a core on: the magnitudes of the diagonals for the pivot watch, and the matrix.
+    /// From this row of a core on: the magnitudes of the diagonals that pivots are compared with, and the matrix.
     pub fn rows(&mut self, core: &Core, row: usize) -> (&mut [T], &mut [T]) {
         (&mut self.buffer[row..], &mut self.matrices[core.matrix()][row..])
     }
@@ -112,7 +112,7 @@ fn factor<T: Number>(
     swaps: &mut [u32],
     inverse: &mut [T],
 ) -> Result<(), usize> {
-    let (t, one, watch) = (scales.len(), T::from(1.0), T::from(WATCH));
+    let (t, one, min_ratio) = (scales.len(), T::from(1.0), T::from(MIN_PIVOT_RATIO));
     for (weight, &scale) in weights.iter_mut().zip(scales) {
         *weight = *weight * scale;
     }
@@ -132,7 +132,7 @@ fn factor<T: Number>(
             let size = value.abs() * weight;
             (row, most) = if size > most { (k + i, size) } else { (row, most) };
         }
-        let good = most * scales[k] > watch && column[row].abs() < T::from(f64::INFINITY);
+        let good = most * scales[k] > min_ratio && column[row].abs() < T::from(f64::INFINITY);
         if !good {
             return Err(k);
         }

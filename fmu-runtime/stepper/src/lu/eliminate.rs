@@ -1,7 +1,7 @@
 //! The refactorization of a segment: finished rows are subtracted, pivots are watched and divided by.
 
 use super::schedule::{LANES, Layout, Schedule, Segment, Shape, Update};
-use super::{Number, WATCH, larger, subtract, take_mut};
+use super::{MIN_PIVOT_RATIO, Number, larger, subtract, take_mut};
 
 /// The refactorization of one segment.
 pub(super) struct Work<'a> {
@@ -54,7 +54,7 @@ impl<'a> Work<'a> {
         upper: &mut [T],
         apply: impl Fn(usize, &mut [T], &[T], T) -> T,
     ) -> Result<(), usize> {
-        let (one, watch) = (T::from(1.0), T::from(WATCH));
+        let (one, min_ratio) = (T::from(1.0), T::from(MIN_PIVOT_RATIO));
         let Layout { slots, diagonal, upper: len, .. } = self.segment.layout;
         let (diagonal, len) = (diagonal as usize, len as usize);
         let (mut rest, mut filled) = (&mut w[self.segment.slots()], self.segment.upper as usize);
@@ -64,7 +64,7 @@ impl<'a> Work<'a> {
             w[diagonal] = w[diagonal] + one;
             let most = apply(i, w, upper, larger(one, w[diagonal].abs()));
             let pivot = w[diagonal];
-            let good = pivot.abs() > watch * most;
+            let good = pivot.abs() > min_ratio * most;
             if !good {
                 return Err(i);
             }

@@ -120,7 +120,7 @@ impl Tableau {
     }
 
     /// The last of these evaluations follows from the step before (see the integrator's `time_slope`): a step begins near the last stage of the one before, at a later time.
-    pub fn tells_time(&self) -> bool {
+    pub fn time_slope_is_free(&self) -> bool {
         let [first, last] = self.first_and_last_time();
         // All others take the first one's evaluation, so that A k is known for each.
         let is_known =

@@ -169,14 +169,14 @@ fn ros34pw2() -> Tableau {
     ];
     let b = [2.421_238_070_609_534_6e-1, -1.223_250_583_904_514_7, 1.545_260_255_335_102, gamma];
     let embedded = [3.781_090_314_581_937e-1, -9.604_229_221_242_318e-2, 0.5, 2.179_332_607_542_295e-1];
-    printed(Method::Ros34pw2, 3, true, &alpha, &gammas, &b, &embedded)
+    from_published(Method::Ros34pw2, 3, true, &alpha, &gammas, &b, &embedded)
 }
 
 /// Becker's R02 (Example 4.2.3), γ = 1 + √2/2: order 2, stiffly accurate, with the exact Jacobian only.
 fn ro2() -> Tableau {
     let gamma = 1.0 + std::f64::consts::FRAC_1_SQRT_2;
     let share = gamma / (1.0 - gamma);
-    printed(
+    from_published(
         Method::Ro2,
         2,
         false,
@@ -189,7 +189,7 @@ fn ro2() -> Tableau {
 
 /// ROS3P (J. Lang, J. Verwer, BIT 41, 2001), coefficients in the variables u: order 3 without order reduction on parabolic problems, two evaluations, not L-stable.
 fn ros3p() -> Tableau {
-    transformed(&Transformed {
+    from_transformed(&Transformed {
         method: Method::Ros3p,
         order: 3,
         any_matrix: false,
@@ -209,7 +209,7 @@ fn ros3p() -> Tableau {
 
 /// RODAS3 (A. Sandu et al., Atmospheric Environment 31, 1997), coefficients in the variables u: order 3, stiffly accurate, L-stable.
 fn rodas3() -> Tableau {
-    transformed(&Transformed {
+    from_transformed(&Transformed {
         method: Method::Rodas3,
         order: 3,
         any_matrix: false,
@@ -230,7 +230,7 @@ fn rodas3() -> Tableau {
 /// ```
 ///
 /// in the variables u = Γ k: a = α Γ⁻¹, c = I/γ - Γ⁻¹, m = b Γ⁻¹ (Hairer and Wanner, IV.7).
-fn printed(
+fn from_published(
     method: Method,
     order: u32,
     any_matrix: bool,
@@ -247,7 +247,7 @@ fn printed(
     let sums = |rows: &[Vec<f64>]| -> Vec<f64> { rows.iter().map(|row| row.iter().sum()).collect() };
     let nodes: Vec<Vec<f64>> = (0..s).map(|i| times_inverse(&alpha[i])[..i].to_vec()).collect();
     let couplings: Vec<Vec<f64>> = (0..s).map(|i| (0..i).map(|j| -inverse[i][j]).collect()).collect();
-    transformed(&Transformed {
+    from_transformed(&Transformed {
         method,
         order,
         any_matrix,
@@ -284,7 +284,7 @@ struct Transformed<'a> {
 }
 
 /// As a tableau. A linearly implicit Euler step from the first evaluation is added in front as the step of lower order.
-fn transformed(given: &Transformed) -> Tableau {
+fn from_transformed(given: &Transformed) -> Tableau {
     let (s, gamma) = (given.weights.len(), given.gamma);
     let behind = |rest: &[f64]| [&[0.0], rest].concat();
     let scaled = |row: &[f64]| -> Vec<f64> { row.iter().map(|c| gamma * c).collect() };

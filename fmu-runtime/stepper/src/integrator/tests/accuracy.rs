@@ -95,7 +95,7 @@ fn order_holds_for_any_matrix() {
 /// the whole row.
 #[test]
 fn ros34pw2_fulfils_the_order_conditions() {
-    let (alpha, beta, b) = printed(&Method::Ros34pw2.tableau());
+    let (alpha, beta, b) = published(&Method::Ros34pw2.tableau());
     let s = b.len();
     let sum = |row: &Vec<f64>| row.iter().sum::<f64>();
     let a: Vec<f64> = alpha.iter().map(sum).collect();
@@ -122,7 +122,7 @@ fn ros34pw2_fulfils_the_order_conditions() {
 
 /// α, Γ and b of the printed form: u = Γ k, nodes = α Γ⁻¹, couplings = δ - γ Γ⁻¹, weights = b Γ⁻¹. The Euler step in front is left out.
 #[allow(clippy::needless_range_loop)] // indices as in the formulas
-fn printed(tableau: &Tableau) -> (Vec<Vec<f64>>, Vec<Vec<f64>>, Vec<f64>) {
+fn published(tableau: &Tableau) -> (Vec<Vec<f64>>, Vec<Vec<f64>>, Vec<f64>) {
     let (s, gamma) = (tableau.stages.len() - 1, tableau.gammas[1]);
     // Γ⁻¹ by rows, then Γ by forward substitution.
     let mut inverse = vec![vec![0.0; s]; s];

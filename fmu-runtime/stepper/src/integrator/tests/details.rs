@@ -132,7 +132,7 @@ fn an_event_finds_the_model_behind_its_indicator() {
 
 /// The indicator changes its sign at 0.6, the model reacts from 0.74 on: it is asked again at the step's end, 0.75.
 #[test]
-fn an_armed_indicator_is_asked_again() {
+fn an_unresolved_indicator_is_asked_again() {
     let mut plan = explicit(1, Method::Lie, 0.25);
     plan.events.indicators = 1;
     let mut reacted = false;

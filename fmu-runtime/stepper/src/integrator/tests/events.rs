@@ -264,7 +264,7 @@ fn what_is_no_number_is_a_fault() {
 }
 
 /// Two indicators in one step of 1 s. The first changes its sign at 0.3 and the model reacts to it from 0.74 on only; the second, at 0.5, is answered at once. The first stays
-/// armed through the second's event, and the model is asked again at the step's end.
+/// unresolved through the second's event, and the model is asked again at the step's end.
 #[test]
 fn another_event_does_not_disarm_an_indicator() {
     struct Two {

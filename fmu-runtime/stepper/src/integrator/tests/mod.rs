@@ -8,6 +8,7 @@ mod becker;
 mod beside;
 mod contact;
 mod counting;
+mod damping;
 mod details;
 mod events;
 mod hybrid;
@@ -88,6 +89,8 @@ fn plan(n: usize, method: Method, h: f64, policy: Policy) -> Plan {
         },
         accuracy: None,
         diagnostics: vec![],
+        inner: None,
+        shell: None,
     }
 }
 

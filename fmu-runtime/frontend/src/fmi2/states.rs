@@ -1,7 +1,8 @@
-//! The C functions that save, restore and serialise an FMU's state. The contract is that of `ffi`.
+//! The C functions that save, restore and serialise an FMU's state. The contract is that of `fmi2`.
 #![allow(unsafe_code, non_snake_case)]
 
-use super::pointers::{guard, input, output};
+use super::guard;
+use crate::pointers::{input, output};
 use fmu_runtime::status::Status;
 use std::ffi::{c_char, c_void};
 use std::ptr;

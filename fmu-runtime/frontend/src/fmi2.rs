@@ -1,4 +1,4 @@
-//! The C interface of the exported FMU.
+//! The C functions of an exported FMU of FMI 2.0.
 //!
 //! For every entry FMI's own contract holds: a component is null or came from [`fmi2Instantiate`] and was not freed,
 //! no other call on it is running, and an array has as many elements as its count says.
@@ -7,25 +7,27 @@
 //! [`Instance`]. No panic crosses into C, and a null pointer where there must be something is `fmi2Error`.
 #![allow(unsafe_code, non_snake_case)]
 
-mod allocator;
-mod own_library;
-mod pointers;
 mod states;
 
-use fmu_runtime::fmi::{Callbacks, Fmu2, Host, Instantiation, Kind, LoadError, Witness};
-use fmu_runtime::platform;
-use fmu_runtime::resources::{self, INNER, PLAN};
+use crate::pointers::{Instance, input, output, text, with_booleans};
+use crate::resources::{self, Asked};
+use fmu_runtime::fmi::{Callbacks, Host, Kind};
+use fmu_runtime::resources::path_from_uri;
 use fmu_runtime::status::Status;
-use own_library::own_resources;
-use pointers::{Instance, guard, input, output, text, with_booleans};
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
 use std::ptr;
 
 /// `fmi2LastSuccessfulTime`, `fmi2Terminated`
 const LAST_SUCCESSFUL_TIME: i32 = 2;
 const TERMINATED: i32 = 3;
+
+/// # Safety
+/// As [`guard`](crate::pointers::guard): `c` is null or came from `fmi2Instantiate`.
+unsafe fn guard(c: *mut c_void, call: impl FnOnce(&mut Instance) -> Status) -> Status {
+    // SAFETY: promised by the caller.
+    unsafe { crate::pointers::guard(c, call) }
+}
 
 #[unsafe(no_mangle)]
 pub extern "C" fn fmi2GetTypesPlatform() -> *const c_char {
@@ -66,53 +68,21 @@ pub unsafe extern "C" fn fmi2Instantiate(
     }
     let Some(guid) = guid else { return refuse("fmi2Instantiate needs the GUID") };
     let made = catch_unwind(AssertUnwindSafe(|| {
-        let given = location.map(|location| resources::path_from_uri(&location.to_string_lossy()));
-        let holds_plan = |folder: &PathBuf| folder.join(PLAN).is_file();
-        let resources = given.clone().filter(holds_plan).or_else(|| own_resources().filter(holds_plan));
-        let Some(resources) = resources.as_deref().or(given.as_deref()) else {
-            return Err("no resource location was given and none could be found".to_string());
-        };
-        let resources = std::path::absolute(resources).unwrap_or_else(|_| Path::new(resources).to_path_buf());
-        let plan = resources::read_plan(&resources, &guid.to_string_lossy())?;
-        let root = resources.join(INNER);
-        let name = name.to_string_lossy();
-        let request = Instantiation {
-            kind: Kind::ModelExchange,
-            name: &name,
-            guid: &plan.model.inner_guid,
-            resources: &resources::uri_from_path(&root.join("resources")),
+        let asked = Asked {
+            name: &name.to_string_lossy(),
+            guid: &guid.to_string_lossy(),
+            resources: location.map(|location| path_from_uri(&location.to_string_lossy())),
             visible: visible != 0,
             logging: logging_on != 0,
-            witness: Witness::default(),
         };
-        let library = platform::HOST.library(&root, &plan.model.identifier);
-        // SAFETY: the importer asks for this FMU, so it trusts the model inside.
-        let inner = unsafe { Fmu2::load(&library, Host::Callbacks(callbacks), &request) };
-        let inner = inner.map_err(|error| error.to_string())?;
-        let asked = plan.has_twin();
-        let request =
-            Instantiation { name: &format!("{name}.twin"), visible: false, logging: false, ..request };
-        // SAFETY: likewise. What the twin says is what the FMU says, or of no interest.
-        let twin = asked.then(|| unsafe { Fmu2::load(&library, Host::Silent(callbacks), &request) });
-        let twin = twin.and_then(|twin| twin.inspect_err(|error| no_twin(&name, &callbacks, error)).ok());
-        Instance::with_inner(&name, plan, inner, twin, Box::new(callbacks))
+        let hosts = [Host::Callbacks(callbacks), Host::Silent(callbacks)];
+        resources::instantiate(&asked, resources::find(&asked)?, hosts, Box::new(callbacks))
     }));
     match made {
         Ok(Ok(instance)) => Box::into_raw(Box::new(instance)).cast(),
         Ok(Err(message)) => refuse(&message),
         Err(_) => refuse("internal error while loading the model"),
     }
-}
-
-/// Without a second instance of the model the FMU works as it would with one, but for what it says of its error.
-fn no_twin(name: &str, callbacks: &Callbacks, error: &LoadError) {
-    let name = CString::new(name.replace('\0', "")).unwrap_or_default();
-    callbacks.log(
-        &name,
-        Status::Warning,
-        c"logStatusWarning",
-        format_args!("the model gives no second instance ({error}): fmuBuild.error says nothing"),
-    );
 }
 
 /// # Safety

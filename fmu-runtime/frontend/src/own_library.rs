@@ -1,9 +1,9 @@
 //! Where this library lies on disk.
 #![allow(unsafe_code)]
 
-use super::fmi2GetVersion;
+use crate::fmi2::fmi2GetVersion;
 #[cfg(unix)]
-use super::pointers::text;
+use crate::pointers::text;
 #[cfg(unix)]
 use std::ffi::c_char;
 use std::ffi::c_void;

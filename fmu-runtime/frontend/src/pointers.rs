@@ -1,4 +1,4 @@
-//! From C to Rust: pointers become slices and texts, a component becomes an [`Instance`], and no panic goes back.
+//! From C to Rust: pointers become slices and texts, a component becomes what it points to, and no panic goes back.
 #![allow(unsafe_code)]
 
 use fmu_runtime::fmi::Fmu2;
@@ -7,21 +7,32 @@ use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 
-/// The exported FMU around an FMI 2.0 model.
+/// The exported FMU.
 pub type Instance = fmu_runtime::instance::Instance<Fmu2>;
 
-/// A panic reaching C would abort the host. It becomes `fmi2Fatal` instead, now and on every later call.
+/// What a host's pointer leads to.
+pub trait Guarded {
+    fn instance(&mut self) -> &mut Instance;
+}
+
+impl Guarded for Instance {
+    fn instance(&mut self) -> &mut Instance {
+        self
+    }
+}
+
+/// A panic reaching C would abort the host. It becomes a fatal failure instead, now and on every later call.
 ///
 /// # Safety
-/// `instance` is null or came from `fmi2Instantiate`, and no other call on it is running.
-pub unsafe fn guard(instance: *mut c_void, call: impl FnOnce(&mut Instance) -> Status) -> Status {
+/// `component` is null or was made by the instantiation as a `T`, and no other call on it is running.
+pub unsafe fn guard<T: Guarded>(component: *mut c_void, call: impl FnOnce(&mut T) -> Status) -> Status {
     // SAFETY: promised by the caller.
-    let Some(instance) = (unsafe { instance.cast::<Instance>().as_mut() }) else { return Status::Error };
-    if instance.poisoned() {
+    let Some(component) = (unsafe { component.cast::<T>().as_mut() }) else { return Status::Error };
+    if component.instance().poisoned() {
         return Status::Fatal;
     }
-    catch_unwind(AssertUnwindSafe(|| call(instance))).unwrap_or_else(|_| {
-        instance.poison();
+    catch_unwind(AssertUnwindSafe(|| call(component))).unwrap_or_else(|_| {
+        component.instance().poison();
         Status::Fatal
     })
 }
