@@ -20,8 +20,8 @@ FMU_BUILD = os.environ.get("FMU_BUILD", str(ROOT / "target" / "debug" / "fmu-bui
 DATA_MODELS = sorted(path.name for path in DATA.glob("*.fmu"))
 
 
-def fmu_build(*arguments):
-    done = subprocess.run([FMU_BUILD, *map(str, arguments)], capture_output=True, text=True)
+def fmu_build(*arguments, cwd=None):
+    done = subprocess.run([FMU_BUILD, *map(str, arguments)], capture_output=True, text=True, cwd=cwd)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

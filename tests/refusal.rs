@@ -30,6 +30,11 @@ impl Bench {
     /// The whole message on standard error, which ends with a line feed. Checked twice: no output is left where there
     /// was none, and one that was there keeps its bytes. Nothing else appears in the folder either.
     fn refused(&self, input: &Path, options: &str) -> String {
+        self.refused_with(1, input, options)
+    }
+
+    /// The same for an exit code: 1 for what cannot be done, 2 for what is not understood.
+    fn refused_with(&self, code: i32, input: &Path, options: &str) -> String {
         let listing = || {
             let mut names: Vec<_> =
                 std::fs::read_dir(&self.folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -44,7 +49,7 @@ impl Bench {
             arguments.extend(options.split_whitespace().map(OsStr::new));
             let result = fmu_build(arguments);
             let message = String::from_utf8(result.stderr).unwrap();
-            assert_eq!(result.status.code(), Some(1), "{message}");
+            assert_eq!(result.status.code(), Some(code), "{message}");
             assert!(result.stdout.is_empty(), "{}", String::from_utf8_lossy(&result.stdout));
             message
         });
@@ -371,14 +376,18 @@ fn steps_that_are_none() {
         let expected = format!(
             "{step:?} is not a step: it must be a positive number of seconds, such as 1e-3, 1ms or 100us"
         );
-        assert_eq!(bench.refused(&input, &format!("--step {step}")), expected);
+        assert_eq!(bench.refused_with(2, &input, &format!("--step {step}")), expected);
     }
     let expected = "a step of 20 s is longer than the run of 10 s (from 0 s to 10 s); give a shorter --step or a later --stop";
     assert_eq!(bench.refused(&input, "--step 20"), expected);
     let expected = "a step of 1e-300 s cuts the run of 10 s into 1e301 steps, more than 1e12: time itself is not known that finely; give a longer --step";
     assert_eq!(bench.refused(&input, "--step 1e-300"), expected);
     let expected = "\"0\" is not a number of sub-steps: it must be a whole number from 1 up";
-    assert_eq!(bench.refused(&input, "--substeps 0"), expected);
+    assert_eq!(bench.refused_with(2, &input, "--substeps 0"), expected);
+    let expected = "\"0\" is not a number of jobs: it must be a whole number from 1 up";
+    assert_eq!(bench.refused_with(2, &input, "--jobs 0"), expected);
+    let expected = "\"0\" is not a tolerance: it must be a positive number, such as 0.01 or 1%";
+    assert_eq!(bench.refused_with(2, &input, "--tolerance 0"), expected);
 }
 
 #[test]
@@ -434,6 +443,36 @@ fn hostile_archives() {
         bad.display()
     );
     assert_eq!(bench.refused(&bad, ""), expected);
+}
+
+/// Mistakes that look like something else are named as what they are.
+#[test]
+fn mistakes_are_named() {
+    let bench = Bench::new();
+    let input = bench.example("dc-drive");
+    let input = input.to_str().unwrap();
+    let out = bench.path("x.fmu");
+    let out = out.to_str().unwrap();
+    for (code, arguments, words) in [
+        (2, vec!["--step", "1", "ms", input, out], "write --step 1ms"),
+        (2, vec!["--step", "1", "ms", input], "write --step 1ms"),
+        (2, vec!["--stp", "1ms", input, out], "--step or --stop"),
+        (2, vec!["insepct", input], "did you mean fmu-build inspect?"),
+        (2, vec!["--budget", "10", input, out], "\"10\" is not a budget without a unit: write 10us"),
+        (2, vec!["--memory-limit", "2", input, out], "it must be 32MB or more, such as 2GB"),
+        (
+            1,
+            vec!["--range", "w_l=0:1", input, out],
+            "w_l is an output; a range says where an input or a parameter may be",
+        ),
+    ] {
+        let result = fmu_build(&arguments);
+        let said = String::from_utf8_lossy(&result.stderr);
+        assert_eq!(result.status.code(), Some(code), "{arguments:?}: {said}");
+        assert!(said.contains(words), "{arguments:?}: {said}");
+        assert!(!said.contains("panicked"), "{arguments:?}: {said}");
+    }
+    assert!(!Path::new(out).exists());
 }
 
 /// Usage is exit code 2, and says what is missing.

@@ -1,9 +1,10 @@
 """The documents name what exists: files, links, headings, and messages that the code can really print."""
 
 import re
+import shlex
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, fmu_build
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
 SOURCES = [path for folder in ["fmu-runtime", "fmu-runtime/frontend", "fmu-runtime/fmi2-types", "fmu-runtime/stepper", "fmu-builder", "modelDescription", "reference-fmus"]
@@ -57,3 +58,30 @@ def test_messages_are_those_of_the_code():
     missing = [message for message in messages
                for part in message.split("…") if len(part.strip(" ,;:()")) >= 8 and part.strip(" ,;:()") not in code]
     assert missing == []
+
+# Programs that only a developer's machine has, and figures that are made elsewhere.
+ELSEWHERE = ("fmpy ", "pip ", "cargo ", "tests/", "jupyter ")
+
+
+def commands(page):
+    """Each `fmu-build …` of the page's shell blocks, without its remark."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", page.read_text(), re.M | re.S)
+    lines = [line.partition("  #")[0].strip() for block in blocks for line in block.splitlines()]
+    for line in lines:
+        assert not line or line.startswith(("fmu-build ", "#", *ELSEWHERE)), f"{page.name}: who runs {line!r}?"
+    return [line for line in lines if line.startswith("fmu-build ")]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=lambda page: page.name)
+def test_commands_run(page, tmp_path):
+    """In the order in which they stand. A name that no command before wrote is that of an FMU that stands for the reader's own."""
+    for name, model in [("in.fmu", "dc-drive"), ("IN.fmu", "dc-drive")]:
+        fmu_build("example", model, tmp_path / name, "--inputs", tmp_path / "mine.csv")
+    fmu_build(tmp_path / "in.fmu", tmp_path / "OUT.fmu", "--step", "1ms", "--explore", "none")
+    for command in commands(page):
+        words = shlex.split(command)[1:]
+        # How fast this machine is says nothing of the command.
+        if "--deadline" in words:
+            words[words.index("--deadline") + 1] = "10s"
+        said = fmu_build(*words, cwd=tmp_path)
+        assert said, command

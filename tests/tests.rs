@@ -10,6 +10,8 @@ mod accuracy;
 /// What the audit of `bench` counts.
 #[cfg(target_os = "linux")]
 mod audit;
+/// `compare`: the original and the exported FMU side by side.
+mod beside;
 /// Models that break while they run: what the builder says, what the runtime does.
 #[cfg(target_os = "linux")]
 mod broken;

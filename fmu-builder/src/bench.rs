@@ -1,23 +1,24 @@
 //! `fmu-build bench`: what a step of a finished FMU costs on this machine.
 
-use crate::archive;
 use crate::error::Error;
-use crate::experiment::{self, Experiment};
+use crate::experiment::{self, End, Experiment};
+use crate::findings::{Computing, Took};
+use crate::finished::Finished;
 use crate::interface::{Interface, real_outputs};
 use crate::lab::Lab;
 use crate::options::BenchOptions;
 use crate::outputs::Outputs;
 use crate::progress::Progress;
-use crate::quantity::format_duration;
+use crate::quantity::{format_duration, significant};
 use crate::report;
 use crate::scratch::Scratch;
-use crate::source::{LONGEST_DESCRIPTION, read_description};
 use crate::summary::{StepTime, count};
 use crate::system;
-use crate::warning::{Warning, Warnings};
+use crate::warning::{IgnoredColumns, Warning, Warnings};
 use crate::worker::{Audit, Audited, Bench, Reading, verdict};
-use fmu_runtime::plan::{Plan, Quantity};
-use fmu_runtime::resources::{INNER, PLAN};
+use fmu_runtime::plan::Quantity;
+use fmu_runtime::resources::INNER;
+use model_description::Causality;
 use serde::Serialize;
 
 #[derive(Clone, Debug, Serialize)]
@@ -33,6 +34,14 @@ pub struct Benchmark {
     pub worst_step: usize,
     pub deadline: f64,
     pub overruns: usize,
+    /// Of them, those that computed longer than the deadline; the others waited for the processor. `null`: the system does not tell.
+    pub overruns_by_computing: Option<usize>,
+    /// More overruns are a failure. `null`: neither `--deadline` nor `--max-overruns` was given.
+    pub overruns_allowed: Option<u64>,
+    /// What of the steps' time was computing.
+    pub computing: Option<Computing>,
+    /// How often the system took the processor away in the steps.
+    pub involuntary_switches: Option<u64>,
     /// Requests of the runtime for memory, inside 1000 steps.
     pub allocations: Option<u64>,
     /// "fifo" or "normal".
@@ -77,34 +86,30 @@ pub fn bench(options: &BenchOptions) -> Result<Benchmark, Error> {
         ));
     }
     let scratch = Scratch::new()?;
-    let root = scratch.path().join("fmu");
-    std::fs::create_dir(&root).map_err(Error::io("make", &root))?;
-    archive::unpack(&options.fmu, &root)?;
-    let file = root.join("resources").join(PLAN);
-    let text = std::fs::read(&file).map_err(|_| {
-        Error::Request(format!(
-            "{} was not made by fmu-build (it has no resources/{PLAN}); build it first: fmu-build IN.fmu OUT.fmu",
-            options.fmu.display()
-        ))
-    })?;
-    let plan: Plan = serde_json::from_slice(&text).map_err(|error| {
-        Error::Request(format!("{}: resources/{PLAN} is damaged: {error}", options.fmu.display()))
-    })?;
-    let description = read_description(&options.fmu, &root, LONGEST_DESCRIPTION, &[])?;
-    let step = plan.step.h * plan.step.substeps as f64;
-    let steps = options.steps.unwrap_or(STEPS);
+    let finished = Finished::open(&options.fmu, scratch.path().join("fmu"))?;
+    let step = finished.step();
+    let allocations = finished.diagnostic(Quantity::Allocations);
+    let Finished { root, plan, description, .. } = finished;
     let deadline = options.deadline.unwrap_or(step);
     let limit = options.limits.time;
-    let (inputs, columns, ignored) = match &options.inputs {
-        Some(path) => {
-            let bound = experiment::bind(path, &description)?;
-            (Some(bound.table), bound.columns, bound.ignored)
-        }
-        None => Default::default(),
-    };
     let start = description.default_experiment.start_time.unwrap_or(0.0);
-    let stop = start + steps as f64 * step;
-    let experiment = Experiment { start, stop, settings: Vec::new(), inputs, columns, ignored };
+    let asked = options.steps.map(|steps| start + steps as f64 * step);
+    let mut experiment =
+        Experiment { start, stop: asked.unwrap_or(start + STEPS as f64 * step), ..Experiment::default() };
+    let mut warnings = Warnings::new();
+    if let Some(path) = &options.inputs {
+        let bound = experiment::bind(path, &description)?;
+        if !bound.ignored.is_empty() {
+            let inputs = description.variables.iter().filter(|it| it.causality == Causality::Input);
+            let inputs = inputs.map(|it| it.name.clone()).take(12).collect();
+            let columns = bound.ignored.clone();
+            warnings.add(Warning::IgnoredColumns(IgnoredColumns { columns, inputs }));
+        }
+        experiment.take(bound, if asked.is_some() { End::Asked } else { End::Nobodys });
+        warnings.extend(experiment.remarks.drain(..).map(Warning::Inputs));
+    }
+    let steps = ((experiment.stop - start) / step * (1.0 + 1e-9)).floor().max(1.0) as u64;
+    let steps = options.steps.unwrap_or(steps);
     let lab = Lab::new(&options.limits, &scratch, Progress::new(options.progress))?;
     let audit = options.audit.then(|| {
         let variables = &description.variables;
@@ -133,11 +138,7 @@ pub fn bench(options: &BenchOptions) -> Result<Benchmark, Error> {
         pace: options.pace,
         realtime: options.realtime,
         outputs: reading,
-        allocations: plan
-            .diagnostics
-            .iter()
-            .find(|diagnostic| diagnostic.quantity == Quantity::Allocations)
-            .map(|diagnostic| diagnostic.reference),
+        allocations,
     })?;
     if let Some(failed) = measured.failed {
         return Err(Error::Request(failed));
@@ -148,6 +149,10 @@ pub fn bench(options: &BenchOptions) -> Result<Benchmark, Error> {
         .max_by(|&a, &b| measured.times[a].total_cmp(&measured.times[b]))
         .unwrap_or(0);
     let overruns = measured.times.iter().filter(|&&time| time > deadline).count();
+    let took = |(&wall, &computing): (&f64, &f64)| Took { wall, computing: Some(computing) };
+    let computing = Computing::of(measured.times.iter().zip(&measured.computing).map(took));
+    let computed = measured.computing.iter().filter(|&&time| time > deadline).count();
+    warnings.extend(measured.no_realtime.clone().map(Warning::NoRealtimePriority));
     let evaluation = measured.evaluation_time.map(|time| time * 1e9);
     let mut sorted = measured.times;
     sorted.sort_by(f64::total_cmp);
@@ -164,12 +169,19 @@ pub fn bench(options: &BenchOptions) -> Result<Benchmark, Error> {
         worst_step,
         deadline,
         overruns,
+        overruns_by_computing: computing.map(|_| computed),
+        overruns_allowed: match (options.max_overruns, options.deadline) {
+            (None, None) => None,
+            (most, _) => Some(most.unwrap_or(0)),
+        },
+        computing,
+        involuntary_switches: measured.switches,
         allocations: measured.allocations,
         scheduler: if options.realtime && measured.no_realtime.is_none() { "fifo" } else { "normal" },
         evaluation_time_ns: evaluation,
         step_to_evaluation: evaluation.map(|time| sorted[sorted.len() / 100] * 1e9 / time),
         audit: audit.map(|found| Judged { verdict: verdict(&found), found }),
-        warnings: measured.no_realtime.map(Warning::NoRealtimePriority).into_iter().collect(),
+        warnings,
         histogram: histogram(&sorted),
         sorted,
     };
@@ -198,6 +210,30 @@ impl Benchmark {
         serde_json::to_string_pretty(self).unwrap_or_default()
     }
 
+    /// Why the command fails: more steps missed the deadline than are allowed; and by how much.
+    pub fn failure(&self) -> Option<String> {
+        let allowed = self.overruns_allowed.filter(|&most| self.overruns as u64 > most)?;
+        let allowed = match allowed {
+            0 => String::new(),
+            most => format!("; {most} are allowed"),
+        };
+        let longest = 1e-9 * self.step_time_ns.max;
+        let computed = match self.overruns_by_computing {
+            Some(computed) if computed < self.overruns => {
+                format!(" ({computed} of them by computing, the others waited for the processor)")
+            }
+            _ => String::new(),
+        };
+        Some(format!(
+            "{} of {} steps missed the deadline of {}{computed}, the longest by {}, {} times as long as it may be{allowed}",
+            self.overruns,
+            self.steps,
+            format_duration(self.deadline),
+            format_duration(longest - self.deadline),
+            significant(longest / self.deadline)
+        ))
+    }
+
     pub fn text(&self) -> String {
         let duration = |ns: f64| format_duration(ns * 1e-9);
         let mut lines = vec![
@@ -223,6 +259,16 @@ impl Benchmark {
                 format_duration(self.deadline)
             ),
         ];
+        if let Some(computing) = self.computing.filter(|computing| computing.interrupted_steps > 0) {
+            let switches = self.involuntary_switches.filter(|&switches| switches > 0);
+            let switches = switches.map_or(String::new(), |switches| {
+                format!(
+                    " ({} in all)",
+                    count(switches as usize, "involuntary context switch").replace("switchs", "switches")
+                )
+            });
+            lines.push(format!("  longest {}{switches}", computing.text()));
+        }
         if let Some(allocations) = self.allocations {
             lines.push(format!(
                 "  the runtime asked for memory {} in 1000 steps",
@@ -256,7 +302,6 @@ impl Benchmark {
                 "#".repeat(length.round().max(1.0) as usize)
             ));
         }
-        lines.extend(self.warnings.lines());
         lines.join("\n")
     }
 }

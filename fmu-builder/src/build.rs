@@ -49,7 +49,10 @@ pub fn build(options: &Options) -> Result<Summary, Error> {
     if let (true, Some(ignored)) = (options.strict, &ignored) {
         return Err(Error::Request(format!("{ignored}; rename or remove them, or build without --strict")));
     }
-    let mut grid = TimeGrid::choose(options, &source, &experiments[0])?;
+    // The longest run: each of the others ends by itself.
+    let span = |run: &&Experiment| run.stop - run.start;
+    let longest = experiments.iter().max_by(|a, b| span(a).total_cmp(&span(b)));
+    let mut grid = TimeGrid::choose(options, &source, longest.unwrap_or(&experiments[0]))?;
     let progress = Progress::new(options.progress);
     let lab = Lab::new(&options.limits, &source.scratch, progress)?;
 
@@ -81,6 +84,8 @@ pub fn build(options: &Options) -> Result<Summary, Error> {
     lab.finish();
     attempt.warnings.extend(lab.lacks().iter().cloned().map(Warning::Lacks));
     attempt.warnings.extend(ignored.map(Warning::IgnoredColumns));
+    let remarks = experiments.iter().flat_map(|experiment| experiment.remarks.iter().cloned());
+    attempt.warnings.extend(remarks.map(Warning::Inputs));
     let how = source.compiled.as_ref().map(|compiled| compiled.how.clone());
     attempt.warnings.extend(how.map(Warning::FromSources));
     attempt.warnings.extend(source.description.fmi3.is_some().then_some(Warning::WrittenAsFmi2));
@@ -361,7 +366,9 @@ impl TimeGrid {
     /// Points in time at which trajectories are compared.
     fn points(&self, experiment: &Experiment) -> Vec<f64> {
         let time = |i: u64| experiment.start + (i * self.every) as f64 * self.step;
-        (1..=self.steps / self.every).map(time).collect()
+        let own = ((experiment.stop - experiment.start) / self.step * (1.0 + 1e-9)).floor().max(1.0) as u64;
+        let points = (self.steps.min(own) / self.every).max(1);
+        (1..=points).map(time).collect()
     }
 
     fn cut(&mut self) {

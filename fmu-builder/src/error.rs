@@ -47,6 +47,9 @@ pub enum Error {
     /// What `--strict` does not let pass.
     #[error("{0}")]
     Strict(Warning),
+    /// A word of the command line that is not what it must be.
+    #[error("{0}")]
+    Usage(String),
     /// A request that cannot be fulfilled, in full sentences.
     #[error("{0}")]
     Request(String),

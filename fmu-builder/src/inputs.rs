@@ -1,6 +1,7 @@
 //! Input signals from a CSV file, with FMPy's meaning.
 //!
-//! The first row names the columns, `time` first; every other row holds their values at one time. Times do not
+//! The first row names the columns, `time` first, with a unit behind a name where there is one: `time [s],u [V]`. Commas, semicolons
+//! or tabs separate them; with the latter two a number may have a decimal comma. Every other row holds the values at one time. Times do not
 //! decrease, and a repeated time is a jump. Continuous variables are interpolated linearly, others hold the last
 //! value; before the first row and after the last, the nearest one counts.
 //!
@@ -9,6 +10,7 @@
 //! And a jump at the very first time is a jump here, where FMPy keeps the value before it.
 
 use crate::reading::{self, Patience};
+use crate::units::{Conversion, Units};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -63,6 +65,18 @@ impl InputTable {
     /// The place of the column of this name.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
+    }
+
+    /// Call a column by another name.
+    pub fn rename(&mut self, column: usize, name: &str) {
+        self.columns[column].name = name.into();
+    }
+
+    /// Convert the numbers of a column.
+    pub fn convert(&mut self, column: usize, convert: impl Fn(f64) -> f64) {
+        if let Cells::Numbers(values) = &mut self.columns[column].cells {
+            values.iter_mut().for_each(|value| *value = convert(*value));
+        }
     }
 
     pub fn names(&self) -> impl Iterator<Item = &str> {
@@ -213,7 +227,8 @@ pub enum Fault {
     #[error(" has a header but no rows; give at least one row of values")]
     NoRows,
     #[error(
-        ", line {line}: the first column is {found:?}; it must be \"time\", and commas must separate the columns"
+        ", line {line}: the first column is {found:?}; it must be \"time\", and commas, semicolons or tabs must \
+         separate the columns"
     )]
     NoTime { line: usize, found: String },
     #[error(", line {line}: column {column} has no name; name it after a variable of the FMU")]
@@ -233,6 +248,17 @@ pub enum Fault {
         ", line {line}: time goes back from {before} to {found}; sort the rows by time (an equal time is a jump)"
     )]
     TimeGoesBack { line: usize, before: f64, found: f64 },
+    #[error(
+        ", line {line}: the unit {found:?} of the time is none that is known; give it in s, ms, min or h"
+    )]
+    TimeUnit { line: usize, found: String },
+    #[error(
+        ": none of its columns ({columns}) is an input or a tunable parameter of the model, so that it drives nothing{near} \
+         (its inputs: {inputs})"
+    )]
+    DrivesNothing { columns: String, near: String, inputs: String },
+    #[error(", column {column:?}: {why}; give the values in that unit")]
+    Unit { column: String, why: String },
     #[error(", line {line}: a quote is opened and not closed; close it on the same line")]
     OpenQuote { line: usize },
 }
@@ -243,17 +269,34 @@ fn parse(text: &str, is_text: impl Fn(&str) -> bool) -> Result<InputTable, Fault
     let mut lines = lines.by_ref().filter(|(_, line)| !line.trim().is_empty());
 
     let (line, header) = lines.next().ok_or(Fault::Empty)?;
-    let names = cells(header).ok_or(Fault::OpenQuote { line })?;
-    if !names[0].eq_ignore_ascii_case("time") {
+    // Whatever stands behind the time separates the columns.
+    let mut separator = ',';
+    for candidate in SEPARATORS {
+        let first = cells(header, candidate).ok_or(Fault::OpenQuote { line })?.swap_remove(0);
+        if is_time(&first) {
+            separator = candidate;
+            break;
+        }
+    }
+    let names = cells(header, separator).ok_or(Fault::OpenQuote { line })?;
+    if !is_time(&names[0]) {
         return Err(Fault::NoTime { line, found: shown(&names[0]) });
     }
+    let clock = name_and_unit(&names[0]).1.unwrap_or("s");
+    let clock = Units::default()
+        .conversion(clock, Some("s"))
+        .ok_or_else(|| Fault::TimeUnit { line, found: shown(clock) })?;
+    let number = |cell: &str| match separator {
+        ',' => number(cell),
+        _ => number(&cell.replace(',', ".")),
+    };
     let mut columns: Vec<Series> = Vec::new();
     let mut seen = HashSet::new();
     for (at, name) in names[1..].iter().enumerate() {
         if name.is_empty() {
             return Err(Fault::NoName { line, column: at + 2 });
         }
-        if name.eq_ignore_ascii_case("time") || !seen.insert(name) {
+        if is_time(name) || !seen.insert(name) {
             return Err(Fault::DuplicateColumn { line, name: shown(name) });
         }
         let cells = if is_text(name) { Cells::Text(vec![]) } else { Cells::Numbers(vec![]) };
@@ -262,13 +305,14 @@ fn parse(text: &str, is_text: impl Fn(&str) -> bool) -> Result<InputTable, Fault
 
     let mut time: Vec<f64> = Vec::new();
     for (line, row) in lines {
-        let row = cells(row).ok_or(Fault::OpenQuote { line })?;
+        let row = cells(row, separator).ok_or(Fault::OpenQuote { line })?;
         if row.len() != names.len() {
             return Err(Fault::Ragged { line, found: row.len(), expected: names.len() });
         }
         let not_number =
             |column: &str, found: &str| Fault::NotNumber { line, column: shown(column), found: shown(found) };
         let found = number(&row[0]).ok_or_else(|| not_number(&names[0], &row[0]))?;
+        let found = if clock == Conversion::NONE { found } else { clock.of(found) };
         if let Some(&before) = time.last()
             && found < before
         {
@@ -291,11 +335,12 @@ fn parse(text: &str, is_text: impl Fn(&str) -> bool) -> Result<InputTable, Fault
 /// The cells of one line, trimmed; `None` if a quote stays open. A quote opens only at the start of
 /// a cell, and a doubled one stands for itself. Not the `csv` crate: it takes a quote after a blank for text, and an open quote swallows
 /// the rest of the file without an error.
-fn cells(line: &str) -> Option<Vec<String>> {
+fn cells(line: &str, separator: char) -> Option<Vec<String>> {
     let mut cells = Vec::new();
     let mut rest = line;
+    let blank = |c: char| c.is_whitespace() && c != separator;
     loop {
-        rest = rest.trim_start();
+        rest = rest.trim_start_matches(blank);
         let mut cell = String::new();
         if let Some(quoted) = rest.strip_prefix('"') {
             rest = quoted;
@@ -312,14 +357,31 @@ fn cells(line: &str) -> Option<Vec<String>> {
                 }
             }
         }
-        let end = rest.find(',').unwrap_or(rest.len());
+        let end = rest.find(separator).unwrap_or(rest.len());
         cell.push_str(rest[..end].trim_end());
         cells.push(cell);
-        match rest[end..].strip_prefix(',') {
+        match rest[end..].strip_prefix(separator) {
             Some(more) => rest = more,
             None => return Some(cells),
         }
     }
+}
+
+const SEPARATORS: [char; 3] = [',', ';', '\t'];
+
+fn is_time(header: &str) -> bool {
+    name_and_unit(header).0.eq_ignore_ascii_case("time")
+}
+
+/// A header `u [V]` or `u (V)` as `u` and `V`; without brackets at its end the name alone.
+pub fn name_and_unit(header: &str) -> (&str, Option<&str>) {
+    for (open, close) in [('[', ']'), ('(', ')')] {
+        let parts = header.trim_end().strip_suffix(close).and_then(|rest| rest.rsplit_once(open));
+        if let Some((name, unit)) = parts.filter(|(name, _)| !name.trim_end().is_empty()) {
+            return (name.trim_end(), Some(unit.trim()));
+        }
+    }
+    (header, None)
 }
 
 /// As much of a cell as a person wants to see of it: a file without commas is one cell.
@@ -368,6 +430,29 @@ mod tests {
         let u = table.column("u").unwrap();
         assert_eq!((table.value_held(u, 0.5), table.value_held(u, 1.0)), (1.0, 0.0));
         assert_eq!(table.column("U"), None);
+    }
+
+    /// What Excel writes where a comma is the decimal sign, what an oscilloscope writes, and a time in other units.
+    #[test]
+    fn semicolons_tabs_and_units_of_time_are_read() {
+        let excel = table("time [s];u [V];r[1,2]\n0;0,5;1\n1,5;2,5;2\n");
+        assert_eq!(excel.times(), [0.0, 1.5]);
+        assert_eq!(excel.names().collect::<Vec<_>>(), ["u [V]", "r[1,2]"]);
+        assert_eq!(excel.value_held(0, 1.5), 2.5);
+        let scope = table("Time (ms)\tu\n0\t1\n20\t2\n");
+        assert_eq!(scope.times(), [0.0, 0.02]);
+        assert_eq!(scope.value_held(0, 0.02), 2.0);
+        assert_eq!(table("time\tu\n0\t1\n").names().collect::<Vec<_>>(), ["u"]);
+        let found = fault("time [fortnight],u\n0,1\n");
+        assert_eq!(found, Fault::TimeUnit { line: 1, found: "fortnight".into() });
+    }
+
+    #[test]
+    fn a_header_is_a_name_and_a_unit() {
+        assert_eq!(name_and_unit("u [V]"), ("u", Some("V")));
+        assert_eq!(name_and_unit("T(degC)"), ("T", Some("degC")));
+        assert_eq!(name_and_unit("u"), ("u", None));
+        assert_eq!(name_and_unit("[V]"), ("[V]", None));
     }
 
     #[test]

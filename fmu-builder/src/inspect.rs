@@ -332,7 +332,6 @@ impl Inspection {
                 }
             ));
         }
-        lines.extend(self.warnings.lines());
         if let Some(picture) = &self.picture {
             lines.push(format!("\n{}", picture.trim_end()));
         }

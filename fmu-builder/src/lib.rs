@@ -19,9 +19,10 @@
 //! | `system` | Unix and Windows behind one interface |
 //! | `warning/` | what a person should read before the FMU is trusted, as values in order of weight |
 //! | `summary`, `report` | what was decided, and why, for programs and for people |
+//! | `compare/`, `finished` | the original and the exported FMU side by side |
 //! | `inspect`, `bench`, `example` | the other commands |
 //! | `options` | what can be asked for, as values |
-//! | `cli`, `quantity`, `progress`, `error` | the command line |
+//! | `cli`, `terminal`, `quantity`, `units`, `near`, `progress`, `error` | the command line |
 
 pub mod ability;
 pub mod analysis;
@@ -31,6 +32,7 @@ pub mod bench;
 pub mod build;
 pub mod cleanup;
 pub mod cli;
+pub mod compare;
 pub mod decide;
 pub mod deviation;
 pub mod diagnostics;
@@ -39,6 +41,7 @@ pub mod error;
 pub mod example;
 pub mod experiment;
 pub mod findings;
+pub mod finished;
 pub mod inputs;
 pub mod inspect;
 pub mod interface;
@@ -46,6 +49,7 @@ pub mod lab;
 pub mod libraries;
 pub mod method;
 pub mod moved;
+pub mod near;
 pub mod options;
 pub mod outputs;
 pub mod pack;
@@ -61,12 +65,15 @@ pub mod structure;
 pub mod study;
 pub mod summary;
 pub mod system;
+pub mod terminal;
+pub mod units;
 pub mod warning;
 pub mod worker;
 
 pub use bench::bench;
 pub use build::build;
+pub use compare::compare;
 pub use example::example;
 pub use inspect::inspect;
 pub use libraries::{Libraries, Library};
-pub use options::{BenchOptions, InspectOptions, Options};
+pub use options::{BenchOptions, CompareOptions, InspectOptions, Options};

@@ -185,8 +185,10 @@ pub struct BenchOptions {
     pub fmu: PathBuf,
     /// Steps to take. None: as many as fit in a few seconds.
     pub steps: Option<u64>,
-    /// Seconds. None: the communication step.
+    /// Seconds: steps that take longer make the command fail. None: they are counted against the communication step.
     pub deadline: Option<f64>,
+    /// As many may miss it. None: none where there is a deadline, any where there is none.
+    pub max_overruns: Option<u64>,
     /// Take the steps in real time.
     pub pace: bool,
     /// Run at real-time priority, where the system allows it.
@@ -208,6 +210,7 @@ impl BenchOptions {
             fmu: fmu.into(),
             steps: None,
             deadline: None,
+            max_overruns: None,
             pace: false,
             realtime: false,
             audit: false,
@@ -218,6 +221,58 @@ impl BenchOptions {
             progress: false,
         }
     }
+}
+
+/// A request to compare an original FMU with the one that was built from it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CompareOptions {
+    /// The Model-Exchange FMU; alone, also one that fmu-build made.
+    pub original: PathBuf,
+    /// The Co-Simulation FMU that was built from it. None: the other is simulated.
+    pub built: Option<PathBuf>,
+    pub run: Run,
+    pub limits: Limits,
+    /// Errors that are accepted, root mean square, and largest deviations.
+    pub max_error: Vec<NamedBound>,
+    pub max_peak: Vec<NamedBound>,
+    /// Where to write the trajectories, a page with plots, the results for a test bench.
+    pub csv: Option<PathBuf>,
+    pub report: Option<PathBuf>,
+    pub junit: Option<PathBuf>,
+    pub progress: bool,
+}
+
+impl CompareOptions {
+    pub fn new(original: impl Into<PathBuf>) -> CompareOptions {
+        CompareOptions {
+            original: original.into(),
+            built: None,
+            run: Run::default(),
+            limits: Limits::default(),
+            max_error: Vec::new(),
+            max_peak: Vec::new(),
+            csv: None,
+            report: None,
+            junit: None,
+            progress: false,
+        }
+    }
+}
+
+/// How far an output may be off.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Bound {
+    /// A share of its range.
+    Share(f64),
+    /// In a unit.
+    Absolute { value: f64, unit: String },
+}
+
+/// Of one output, or of all.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedBound {
+    pub name: Option<String>,
+    pub bound: Bound,
 }
 
 /// What a communication step may cost.

@@ -3,7 +3,7 @@
 //! A refusal quotes what was written and says what would do. Nothing is guessed: `1 m` could be a
 //! minute or a milli-something, so it is refused.
 
-use crate::options::{Budget, NamedRange};
+use crate::options::{Bound, Budget, NamedBound, NamedRange};
 
 /// A positive time in seconds: `1e-3`, `1ms`, `100us`, `100µs`, `10ns`, `2s`, `1min`.
 pub fn parse_duration(text: &str) -> Result<f64, String> {
@@ -36,6 +36,13 @@ pub fn parse_budget(text: &str) -> Result<Budget, String> {
     } else if let Some(percent) = trimmed.strip_suffix('%') {
         number(percent.trim_end()).map(|percent| Budget::Share(percent / 100.0))
     } else {
+        // A bare number of one or more is meant as something else than seconds.
+        if number(trimmed).is_some_and(|value| value >= 1.0) {
+            return Err(format!(
+                "{text:?} is not a budget without a unit: write {trimmed}us, {trimmed}ms, {trimmed}f (evaluations of the model) or \
+                 {trimmed}% (of the communication step)"
+            ));
+        }
         seconds(trimmed).map(Budget::Time)
     };
     let positive = |budget: &Budget| {
@@ -78,6 +85,9 @@ pub fn parse_explore(text: &str) -> Result<u32, String> {
     })
 }
 
+/// Bytes below which a process cannot even start its threads.
+const LEAST_MEMORY: f64 = 32e6;
+
 /// A size of memory in bytes: `512MB`, `2GiB`, `4e9`.
 pub fn parse_memory(text: &str, what: &str) -> Result<u64, String> {
     let trimmed = text.trim();
@@ -94,7 +104,11 @@ pub fn parse_memory(text: &str, what: &str) -> Result<u64, String> {
     let unit = units.into_iter().find_map(|(unit, size)| Some((trimmed.strip_suffix(unit)?, size)));
     let (digits, size) = unit.unwrap_or((trimmed, 1.0));
     match number(digits.trim_end()).map(|value| value * size) {
-        Some(bytes) if (1.0..=1e18).contains(&bytes) => Ok(bytes as u64),
+        Some(bytes) if (LEAST_MEMORY..=1e18).contains(&bytes) => Ok(bytes as u64),
+        Some(bytes) if (0.0..LEAST_MEMORY).contains(&bytes) => Err(format!(
+            "{text:?} is not {what}: no process lives in {bytes} bytes; it must be 32MB or more, such as {}",
+            if unit.is_none() { format!("{trimmed}GB") } else { "2GB".into() }
+        )),
         _ => Err(format!("{text:?} is not {what}: it must be a size such as 512MB or 2GiB")),
     }
 }
@@ -109,6 +123,34 @@ pub fn parse_fraction(text: &str, what: &str) -> Result<f64, String> {
     match value {
         Some(value) if value > 0.0 && value.is_finite() => Ok(value),
         _ => Err(format!("{text:?} is not {what}: it must be a positive number, such as 0.01 or 1%")),
+    }
+}
+
+/// How far an output may be off: `1%` or `0.01` of its range, `0.2degC` in a unit, for all outputs or, with `NAME=` before it, for one.
+pub fn parse_bound(text: &str, what: &str) -> Result<NamedBound, String> {
+    let refusal = || {
+        format!(
+            "{text:?} is not {what}: write 1% or 0.01, a share of an output's range, or NAME=1% for one output, or NAME=0.2degC in \
+             its unit"
+        )
+    };
+    let (name, value) = match parse_set(text) {
+        Ok((name, value)) => (Some(name), value),
+        Err(_) if text.contains('=') => return Err(refusal()),
+        Err(_) => (None, text.trim().to_string()),
+    };
+    if let Ok(share) = parse_fraction(&value, what) {
+        return Ok(NamedBound { name, bound: Bound::Share(share) });
+    }
+    // The longest beginning that is a number; what follows is the unit.
+    let ends = value.char_indices().map(|(at, _)| at).filter(|&at| at > 0).rev();
+    let parted =
+        ends.map(|at| value.split_at(at)).find_map(|(digits, unit)| Some((number(digits.trim_end())?, unit)));
+    match parted {
+        Some((value, unit)) if value > 0.0 && value.is_finite() && !unit.trim_start().starts_with('%') => {
+            Ok(NamedBound { name, bound: Bound::Absolute { value, unit: unit.trim().into() } })
+        }
+        _ => Err(refusal()),
     }
 }
 
@@ -194,6 +236,28 @@ pub fn format_duration(seconds: f64) -> String {
     format!("{text} {unit}")
 }
 
+/// Four significant digits, for a person: `0.2`, `1.333`, `5.6e-6`; never `0.19999999999999998`.
+pub fn significant(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return value.to_string();
+    }
+    let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
+    match rounded.abs() {
+        size if !(1e-4..1e6).contains(&size) => format!("{rounded:e}"),
+        _ => rounded.to_string(),
+    }
+}
+
+/// A share in per cent, three significant digits: `1 %`, `0.443 %`, `0.00056 %`.
+pub fn share(share: f64) -> String {
+    let value = 100.0 * share;
+    if value == 0.0 || !(1e-5..1e5).contains(&value.abs()) {
+        return if value == 0.0 { "0 %".into() } else { percent_to(share, 3) };
+    }
+    let rounded: f64 = format!("{value:.2e}").parse().unwrap_or(value);
+    format!("{rounded} %")
+}
+
 /// A share in per cent, for a person: `0.195 %`, `2.3e7 %`. Three digits behind the point.
 pub fn percent(share: f64) -> String {
     percent_to(share, 3)
@@ -269,6 +333,28 @@ fn number(text: &str) -> Option<f64> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn small_numbers_are_not_rounded_to_nothing() {
+        assert_eq!([0.01, 0.00443, 5.6e-6, 0.0].map(share), ["1 %", "0.443 %", "0.00056 %", "0 %"]);
+        assert_eq!(share(5.6e-9), "5.6e-7 %");
+        let shown = [0.199_999_999_999_999_98, 2.0, 1.0 / 3.0, 5.6e-6].map(significant);
+        assert_eq!(shown, ["0.2", "2", "0.3333", "5.6e-6"]);
+    }
+
+    #[test]
+    fn a_bound_is_a_share_or_in_a_unit() {
+        let bound = |text| parse_bound(text, "an error").unwrap();
+        let absolute = |value, unit: &str| Bound::Absolute { value, unit: unit.into() };
+        assert_eq!(bound("1%"), NamedBound { name: None, bound: Bound::Share(0.01) });
+        assert_eq!(bound("y=0.5%"), NamedBound { name: Some("y".into()), bound: Bound::Share(0.005) });
+        assert_eq!(bound("T=0.2degC").bound, absolute(0.2, "degC"));
+        assert_eq!(bound("a=1e-3 m/s2").bound, absolute(1e-3, "m/s2"));
+        assert_eq!(bound("i=2e").bound, absolute(2.0, "e"));
+        for text in ["", "y", "y=", "=1%", "y=-1%", "y=0", "0%", "y=-2V"] {
+            assert!(parse_bound(text, "an error").is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn percentages_are_read_by_people() {
@@ -392,8 +478,8 @@ mod tests {
         }
         let memory = |text| parse_memory(text, "a memory limit");
         assert_eq!((memory("512MB"), memory("2 GiB")), (Ok(512_000_000), Ok(2 << 30)));
-        assert_eq!((memory("1e9"), memory("64kB")), (Ok(1_000_000_000), Ok(64_000)));
-        for text in ["0", "-1MB", "MB", "1TBx", ""] {
+        assert_eq!((memory("1e9"), memory("64MB")), (Ok(1_000_000_000), Ok(64_000_000)));
+        for text in ["0", "2", "64kB", "-1MB", "MB", "1TBx", ""] {
             assert!(memory(text).is_err(), "{text}");
         }
     }

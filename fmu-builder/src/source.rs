@@ -2,12 +2,14 @@
 
 use crate::archive::{self, Unpacked};
 use crate::error::Error;
-use crate::experiment::{self, Experiment, Setting, Value};
+use crate::experiment::{self, End, Experiment, Setting, Value};
 use crate::findings::Declared;
 use crate::interface::{self, Interface, type_of};
+use crate::near::did_you_mean;
 use crate::options::{Compilation, Limits, Run};
 use crate::scratch::Scratch;
 use crate::sources::{self, Compiled};
+use crate::units::Units;
 use crate::warning::IgnoredColumns;
 use fmu_runtime::platform;
 use fmu_runtime::value::Type;
@@ -253,8 +255,21 @@ impl Source {
             )));
         }
         for range in &run.ranges {
-            if self.find(&range.name).is_none() {
-                let (name, low, high) = (&range.name, range.low, range.high);
+            let (name, low, high) = (&range.name, range.low, range.high);
+            let found = self.find(name);
+            if let Some(variable) =
+                found.filter(|it| !matches!(it.causality, Causality::Input | Causality::Parameter))
+            {
+                let what = match variable.causality {
+                    Causality::Output => "an output",
+                    Causality::Independent => "the time",
+                    _ => "computed by the model",
+                };
+                return Err(Error::Request(format!(
+                    "--range {name}={low}:{high}: {name} is {what}; a range says where an input or a parameter may be"
+                )));
+            }
+            if found.is_none() {
                 return Err(Error::Request(format!(
                     "--range {name}={low}:{high}: {} has no variable {name}{}",
                     self.path.display(),
@@ -267,15 +282,15 @@ impl Source {
         let settable = run.set.iter().filter(|(name, _)| structure.iter().all(|size| size.name != *name));
         let settings =
             settable.map(|(name, value)| self.setting(name, value)).collect::<Result<Vec<_>, _>>()?;
-        let alone =
-            Experiment { start, stop, settings, inputs: None, columns: Vec::new(), ignored: Vec::new() };
+        let alone = Experiment { start, stop, settings, ..Experiment::default() };
         if run.inputs.is_empty() {
             return Ok(vec![alone]);
         }
         let driven = run.inputs.iter().map(|path| {
-            let bound = experiment::bind(path, &self.description)?;
-            let (inputs, columns, ignored) = (Some(bound.table), bound.columns, bound.ignored);
-            Ok(Experiment { inputs, columns, ignored, ..alone.clone() })
+            let mut experiment = alone.clone();
+            let end = if run.stop.is_some() { End::Asked } else { End::Fmus };
+            experiment.take(experiment::bind(path, &self.description)?, end);
+            Ok(experiment)
         });
         driven.collect()
     }
@@ -326,18 +341,47 @@ impl Source {
 
     /// The nearest name, as a hint: the same but for case or a path before it, or one that differs by little.
     fn similar(&self, name: &str) -> String {
-        let lower = name.to_lowercase();
-        let names = || self.description.variables.iter().map(|variable| variable.name.as_str());
-        let same = names().find(|other| {
-            let other = other.to_lowercase();
-            other == lower || other.ends_with(&format!(".{lower}")) || lower.ends_with(&format!(".{other}"))
-        });
-        let likeness = |other: &str| strsim::normalized_damerau_levenshtein(&lower, &other.to_lowercase());
-        let near = same.or_else(|| {
-            let best = names().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
-            (likeness(best) >= 0.7).then_some(best)
-        });
-        near.map_or(String::new(), |name| format!("; did you mean {name}?"))
+        did_you_mean(name, self.description.variables.iter().map(|variable| variable.name.as_str()))
+    }
+
+    /// The unit of a variable.
+    pub fn unit(&self, name: &str) -> Option<String> {
+        self.find(name).and_then(|variable| variable.unit.clone())
+    }
+
+    /// One of the quantities that are compared, by name; `option` is what names it.
+    pub fn output_named(&self, option: &str, name: &str) -> Result<(), Error> {
+        let outputs = self.outputs();
+        let variables = &self.description.variables;
+        let compared: Vec<&str> = match outputs.is_empty() {
+            true => self.state_variables.iter().flatten().map(|&i| variables[i].name.as_str()).collect(),
+            false => outputs.iter().map(|&i| variables[i].name.as_str()).collect(),
+        };
+        if compared.contains(&name) {
+            return Ok(());
+        }
+        let what = match self.find(name) {
+            Some(_) => "is no Real output",
+            None => "is no variable",
+        };
+        Err(Error::Request(format!(
+            "{option} {name}: {name} {what} of {}{}",
+            self.path.display(),
+            did_you_mean(name, compared.into_iter())
+        )))
+    }
+
+    /// What a difference in `unit` is multiplied by to be one in the unit of the variable `name`.
+    pub fn factor(&self, option: &str, name: &str, unit: &str) -> Result<f64, Error> {
+        let own = self.unit(name);
+        let found = Units::new(&self.description).conversion(unit, own.as_deref());
+        found.map(|conversion| conversion.factor.abs()).ok_or_else(|| {
+            let own = own.map_or("none that its description names".into(), |own| format!("{own:?}"));
+            Error::Request(format!(
+                "{option} {name}: {unit:?} cannot be converted to the unit of {name}, {own}; give it in that unit, or as a share \
+                 of its range, such as 1%"
+            ))
+        })
     }
 
     /// Variables whose start value is missing in the file, though FMI demands one: the FMU itself is asked.

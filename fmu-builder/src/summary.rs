@@ -19,7 +19,7 @@ pub use verdict::{Accuracy, Mark, Moved, NamedFigure, Timeliness, Verdict};
 pub use words::{count, first_of, trim};
 
 use crate::decide::{Certificate, Explored, Told, Trial, WorstStep};
-use crate::findings::quantiles;
+use crate::findings::{Computing, quantiles};
 use crate::report::Figures;
 use crate::warning::Warnings;
 use serde::Serialize;
@@ -103,6 +103,9 @@ pub struct Summary {
     pub implicit: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step_time_ns: Option<StepTime>,
+    /// What of the steps' time was computing, where the system tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub computing: Option<Computing>,
     /// One evaluation of the model: the median along the runs, or as asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evaluation_time_ns: Option<f64>,
@@ -240,6 +243,7 @@ impl Summary {
         Summary {
             verdict: Verdict { time: None, ..self.verdict.clone() },
             step_time_ns: None,
+            computing: None,
             evaluation_time_ns: None,
             evaluation_time_worst_ns: None,
             indicator_time_ns: None,

@@ -48,7 +48,10 @@ impl Units {
         }
         let (from, to) = (self.measure(&from)?, self.measure(&to)?);
         let same = from.exponents == to.exponents && to.factor != 0.0;
-        same.then(|| Conversion { factor: from.factor / to.factor, offset: (from.offset - to.offset) / to.factor })
+        same.then(|| Conversion {
+            factor: from.factor / to.factor,
+            offset: (from.offset - to.offset) / to.factor,
+        })
     }
 
     fn measure(&self, name: &str) -> Option<Measure> {
@@ -122,14 +125,25 @@ fn simple(name: &str) -> Option<Measure> {
         NAMES.iter().find(|row| row.0 == name).map(of)
     };
     found(name).or_else(|| {
-        let prefix = PREFIXES.iter().find(|(prefix, _)| name.len() > prefix.len() && name.starts_with(prefix))?;
+        let prefix =
+            PREFIXES.iter().find(|(prefix, _)| name.len() > prefix.len() && name.starts_with(prefix))?;
         let one = found(&name[prefix.0.len()..]).filter(|one| one.offset == 0.0)?;
-        PREFIXED.contains(&&name[prefix.0.len()..]).then_some(Measure { factor: prefix.1 * one.factor, ..one })
+        PREFIXED
+            .contains(&&name[prefix.0.len()..])
+            .then_some(Measure { factor: prefix.1 * one.factor, ..one })
     })
 }
 
 const PREFIXES: [(&str, f64); 9] = [
-    ("G", 1e9), ("M", 1e6), ("k", 1e3), ("h", 1e2), ("d", 1e-1), ("c", 1e-2), ("m", 1e-3), ("u", 1e-6), ("n", 1e-9),
+    ("G", 1e9),
+    ("M", 1e6),
+    ("k", 1e3),
+    ("h", 1e2),
+    ("d", 1e-1),
+    ("c", 1e-2),
+    ("m", 1e-3),
+    ("u", 1e-6),
+    ("n", 1e-9),
 ];
 /// Units that take a prefix.
 const PREFIXED: [&str; 17] =
@@ -205,6 +219,8 @@ mod tests {
         };
         let units = Units { defined: vec![unit] };
         assert_eq!(units.conversion("turns", Some("rad/s")).unwrap().of(2.0), 2.0);
-        assert!((units.conversion("rpm", Some("rad/s")).unwrap().of(60.0) - std::f64::consts::TAU).abs() < 1e-12);
+        assert!(
+            (units.conversion("rpm", Some("rad/s")).unwrap().of(60.0) - std::f64::consts::TAU).abs() < 1e-12
+        );
     }
 }

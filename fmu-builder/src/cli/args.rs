@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
+use super::compare::CompareArgs;
+use super::manual::{CompletionsArgs, ManualArgs};
 use crate::Libraries;
 use crate::error::Error;
 use crate::options::{
@@ -12,11 +14,12 @@ use crate::options::{
     Preference, Run, TIME_LIMIT, TOLERANCE, TOTAL_LIMIT, TwinMode, WatchMode,
 };
 use crate::quantity::{self, split_names};
+use crate::terminal::Colour;
 use fmu_runtime::plan::Method;
 
 /// A value that may be missing, as `read` understands it.
-fn value<T>(text: &Option<String>, read: impl Fn(&str) -> Result<T, String>) -> Result<Option<T>, Error> {
-    text.as_deref().map(read).transpose().map_err(Error::Request)
+pub fn value<T>(text: &Option<String>, read: impl Fn(&str) -> Result<T, String>) -> Result<Option<T>, Error> {
+    text.as_deref().map(read).transpose().map_err(Error::Usage)
 }
 
 /// None: chosen. An alias, since clap gives an `Option<Option<_>>` a meaning of its own.
@@ -100,7 +103,10 @@ pub struct BuildArgs {
     /// Print nothing but errors
     #[arg(long, short, help_heading = "The result")]
     pub quiet: bool,
-    /// Refuse if no plan is within the tolerance
+    /// Print the details as well: solution, Jacobian, stability, events, step times
+    #[arg(long, short, help_heading = "The result")]
+    pub verbose: bool,
+    /// Refuse what misses the tolerance on given or invented runs, the budget or the step
     #[arg(long, help_heading = "The result")]
     pub strict: bool,
     /// Keep pinned or explicit rows even if they are unstable
@@ -189,9 +195,9 @@ impl RunArgs {
             start: value(&self.start, |text| quantity::parse_time(text, "a start time"))?,
             stop: value(&self.stop, |text| quantity::parse_time(text, "a stop time"))?,
             inputs: self.inputs.clone(),
-            set: Result::map_err(each(&self.set), Error::Request)?,
+            set: Result::map_err(each(&self.set), Error::Usage)?,
             explore: value(&self.explore, quantity::parse_explore)?,
-            ranges: ranges.map_err(Error::Request)?,
+            ranges: ranges.map_err(Error::Usage)?,
         })
     }
 
@@ -300,9 +306,12 @@ pub struct BenchArgs {
     /// Steps to take [default: as many as fit in a few seconds]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub steps: Option<String>,
-    /// Fail if a step takes longer [default: the communication step]
+    /// Fail if a step takes longer; without it, steps beyond the communication step are counted
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     pub deadline: Option<String>,
+    /// Steps that may miss the deadline before it is a failure [default: none]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub max_overruns: Option<String>,
     /// Take the steps in real time, as a test bench does
     #[arg(long)]
     pub pace: bool,
@@ -337,6 +346,10 @@ impl BenchArgs {
             fmu: self.fmu.clone(),
             steps: value(&self.steps, |text| quantity::parse_count(text, "a number of steps"))?,
             deadline: value(&self.deadline, |text| quantity::parse_positive_time(text, "a deadline"))?,
+            max_overruns: value(&self.max_overruns, |text| match text.trim() {
+                "0" => Ok(0),
+                _ => quantity::parse_count(text, "a number of steps"),
+            })?,
             pace: self.pace,
             realtime: self.realtime,
             audit: self.audit,
@@ -358,6 +371,9 @@ pub struct ExampleArgs {
     /// Where to write it [default: NAME.fmu]
     #[arg(value_name = "OUT.fmu")]
     pub output: Option<PathBuf>,
+    /// Write input signals for it as well
+    #[arg(long, value_name = "FILE.csv")]
+    pub inputs: Option<PathBuf>,
 }
 
 /// The child process in which an FMU's code runs.
@@ -378,7 +394,8 @@ pub struct WorkerArgs {
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     arg_required_else_help = true,
-    override_usage = "fmu-build [OPTIONS] IN.fmu OUT.fmu\n       fmu-build inspect|bench|example ...",
+    disable_help_subcommand = true,
+    override_usage = "fmu-build [OPTIONS] IN.fmu OUT.fmu\n       fmu-build inspect|bench|compare|example ...",
     after_help = EXAMPLES
 )]
 pub struct Cli {
@@ -388,6 +405,9 @@ pub struct Cli {
     pub files: Option<Files>,
     #[command(flatten)]
     pub build: BuildArgs,
+    /// Colours: auto (on a terminal), always, never
+    #[arg(long, global = true, value_name = "WHEN", value_parser = one_of(&Colour::NAMES), hide_possible_values = true, hide = true)]
+    pub color: Option<Colour>,
 }
 
 /// Apart from [`BuildArgs`], since the commands do without them.
@@ -408,15 +428,20 @@ The cheapest plan on average is taken that keeps 2/3 of the tolerance on all run
 
 pub const EXAMPLES: &str = "\
 Examples:
-  fmu-build example dc-drive drive.fmu                # a model to try it with
-  fmu-build --step 1ms drive.fmu realtime.fmu         # build for a 1 ms test bench
-  fmu-build --step 1ms --budget 100us --inputs drive.csv --report why.html in.fmu out.fmu
-  fmu-build bench realtime.fmu --deadline 1ms         # what does a step cost here?";
+  fmu-build example dc-drive drive.fmu --inputs drive.csv   # a model to try it with, and signals for it
+  fmu-build --step 1ms --budget 100us --inputs drive.csv --report why.html drive.fmu realtime.fmu
+  fmu-build compare drive.fmu realtime.fmu --inputs drive.csv       # how far apart are the two?
+  fmu-build bench realtime.fmu --deadline 1ms               # what does a step cost here?";
 
 #[derive(Debug, Subcommand)]
 pub enum Sub {
     Inspect(InspectArgs),
     Bench(BenchArgs),
+    Compare(CompareArgs),
+    #[command(hide = true)]
+    Completions(CompletionsArgs),
+    #[command(hide = true, name = "man")]
+    Manual(ManualArgs),
     Example(ExampleArgs),
     #[command(hide = true)]
     Worker(WorkerArgs),

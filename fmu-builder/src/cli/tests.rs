@@ -10,7 +10,7 @@ use fmu_runtime::plan::Method;
 const NONE: Libraries = Libraries { runtimes: &[], references: &[] };
 
 fn understood(line: &str) -> Result<Command, Error> {
-    parse_words(words(line)).unwrap_or_else(|e| panic!("{line}: {e}")).understood(NONE)
+    parse_words(words(line)).unwrap_or_else(|e| panic!("{line}: {e}")).0.understood(NONE)
 }
 
 fn command(line: &str) -> Command {
@@ -156,8 +156,8 @@ fn commands_have_their_own_arguments() {
     };
     assert_eq!((options.steps, options.deadline, options.pace), (Some(100), Some(1e-3), true));
     assert_eq!((print, options.inputs), (Print::Json, Some("u.csv".into())));
-    assert_eq!(command("example"), Command::Example { name: None, output: None });
-    let named = Command::Example { name: Some("ball".into()), output: Some("b.fmu".into()) };
+    assert_eq!(command("example"), Command::Example { name: None, output: None, inputs: None });
+    let named = Command::Example { name: Some("ball".into()), output: Some("b.fmu".into()), inputs: None };
     assert_eq!(command("example ball b.fmu"), named);
     assert_eq!(command("worker r.json"), Command::Worker { request: "r.json".into() });
 }

@@ -64,7 +64,7 @@ pub use draft::Cost;
 pub use parting::{Parting, parting};
 pub use problem::Problem;
 pub use substeps::decide_with_substeps;
-pub use switching::Switching;
+pub use switching::{Switching, switching};
 pub use trial::Trial;
 
 /// A run that plans are tried on.

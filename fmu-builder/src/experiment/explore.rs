@@ -228,7 +228,7 @@ impl Explorer<'_> {
             settings: self.base.settings.iter().cloned().chain(settings).collect(),
             columns: bound.collect(),
             inputs: (!self.driven.is_empty()).then_some(table),
-            ignored: Vec::new(),
+            ..Experiment::default()
         }
     }
 
@@ -293,14 +293,7 @@ mod tests {
     }
 
     fn base() -> Experiment {
-        Experiment {
-            start: 0.0,
-            stop: 5.0,
-            settings: Vec::new(),
-            inputs: None,
-            columns: Vec::new(),
-            ignored: Vec::new(),
-        }
+        Experiment { stop: 5.0, ..Experiment::default() }
     }
 
     const EXTENT: Extent = Extent { step: 1e-3, steps: 400, count: None };

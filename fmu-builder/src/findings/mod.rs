@@ -7,12 +7,15 @@
 //! | `merge` | studies of several runs of one model, put together |
 //! | `prices` | what the model's calls cost |
 //! | `simulated` | a plan on one run |
+//! | `computing` | what of its steps' time was computing |
 
+mod computing;
 mod merge;
 mod prices;
 mod simulated;
 mod studied;
 
+pub use computing::{Computing, Took};
 pub use prices::{CLEARLY_CHEAPER, Price, Prices};
 pub use simulated::{Simulate, Simulated, quantiles};
 pub use studied::{Declared, Sample, StructureFound, Studied, Study};

@@ -1,5 +1,6 @@
 //! What a trial run of a plan asks and what it finds.
 
+use super::Computing;
 use crate::experiment::Experiment;
 use crate::interface::Interface;
 use fmu_runtime::plan::Plan;
@@ -51,6 +52,8 @@ pub struct Simulated {
     pub step_times: Vec<f64>,
     /// Median, 99.9 % and longest of all of them.
     pub quantiles: Option<[f64; 3]>,
+    /// What of that was computing, where the system tells.
+    pub computing: Option<Computing>,
 }
 
 /// Median, 99.9 % and longest of sorted times.

@@ -21,7 +21,7 @@ use crate::options::Limits;
 use crate::progress::Progress;
 use crate::scratch::Scratch;
 use crate::system;
-use crate::worker::{Answer, Audit, Audited, Bench, Measured, Request};
+use crate::worker::{Answer, Audit, Audited, Bench, Drive, Driven, Measured, Request};
 use process::{Process, WorkerError};
 pub use protocol::Reporter;
 use std::path::PathBuf;
@@ -175,6 +175,13 @@ impl Lab {
     pub fn bench(&self, bench: Bench) -> Result<Measured, Error> {
         match self.ask("stepping", Request::Bench(Box::new(bench)))? {
             Answer::Bench(measured) => Ok(measured),
+            _ => Err(mismatch()),
+        }
+    }
+
+    pub fn drive(&self, drive: Drive) -> Result<Driven, Error> {
+        match self.ask("stepping", Request::Drive(Box::new(drive)))? {
+            Answer::Drive(driven) => Ok(driven),
             _ => Err(mismatch()),
         }
     }

@@ -172,7 +172,7 @@ fn errors_so_far(decision: &Decision, reference: &[Vec<f64>]) -> Vec<f64> {
 
 /// Points to draw: all of a short run. Of a long one, in every stretch of time, those where the curve is least and greatest, so that no peak is
 /// lost.
-fn thin(quantity: usize, reference: &[Vec<f64>], simulated: &[Vec<f64>]) -> Vec<usize> {
+pub(super) fn thin(quantity: usize, reference: &[Vec<f64>], simulated: &[Vec<f64>]) -> Vec<usize> {
     let count = reference.len();
     if count <= 2 * POINTS {
         return (0..count).collect();

@@ -16,9 +16,11 @@
 //! | `trials` | the plans that were tried, and why each lost |
 //! | `plot`, `cost_plot`, `estimate_plot`, `watch_plot` | charts as inline SVG |
 //! | `benchmark` | the page of `fmu-build bench` |
+//! | `comparison` | the page of `fmu-build compare` |
 //! | `style.css` | colours, widths, paper |
 
 mod benchmark;
+mod comparison;
 mod cost_plot;
 mod estimate_plot;
 pub mod figures;
@@ -42,6 +44,7 @@ use std::fmt::Write;
 use text::{capital, grouped, number, percent};
 
 pub use benchmark::benchmark;
+pub use comparison::comparison;
 pub use figures::Figures;
 
 /// Warnings that are listed before the rest is counted.

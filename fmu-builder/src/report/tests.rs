@@ -236,6 +236,7 @@ fn summary() -> Summary {
         events: 3,
         carried_events: 0,
         implicit: names(),
+        computing: None,
         step_time_ns: StepTime::new(&[1e-6, 2e-6, 3e-6]),
         evaluation_time_ns: Some(123.0),
         evaluation_time_worst_ns: Some(150.0),

@@ -3,32 +3,64 @@
 use super::words::evaluations;
 use super::{DiscreteError, Summary, count, first_of, trim};
 use crate::decide::WorstStep;
-use crate::quantity::{format_duration, percent, percent_to};
+use crate::quantity::{format_duration, percent_to, share, significant};
 use fmu_runtime::plan::Method;
 
 impl Summary {
-    /// A few lines for people.
-    pub fn text(&self) -> String {
-        let mut lines = vec![
-            self.verdict.text(),
-            format!(
-                "{}: {}, {}, {}, {}",
-                self.model,
-                count(self.states, "continuous state"),
-                count(self.event_indicators, "event indicator"),
-                count(self.inputs, "input"),
-                count(self.outputs, "output"),
-            ),
-        ];
-        let mut line = |name: &str, text: String| lines.push(format!("  {name:<10} {text}"));
+    /// For people, in blocks: the verdict; what a step costs and what that is worth; with `-v` the details. Warnings go to another
+    /// place (see `main.rs`).
+    pub fn text(&self, is_verbose: bool) -> String {
+        let mut lines = vec![self.verdict.text(), String::new()];
+        lines.push(format!(
+            "{}: {}, {}, {}, {}",
+            self.model,
+            count(self.states, "continuous state"),
+            count(self.event_indicators, "event indicator"),
+            count(self.inputs, "input"),
+            count(self.outputs, "output"),
+        ));
+        let mut line = |(name, text): (&str, String)| lines.push(format!("  {name:<10} {text}"));
+        self.worth().into_iter().for_each(&mut line);
+        if is_verbose {
+            line(("", String::new()));
+            self.details().into_iter().for_each(&mut line);
+        }
+        let hint = if is_verbose { "" } else { " (details: -v, or --report)" };
+        lines.push(format!("wrote {}{hint}", self.written.display()));
+        lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// What a step costs, and what is got for it.
+    fn worth(&self) -> Vec<(&'static str, String)> {
         let inside = match self.substeps {
             1 => String::new(),
             m => format!(", {m} internal steps of {}", format_duration(self.step / m as f64)),
         };
-        line("step", format!("{}{inside} ({})", format_duration(self.step), self.step_reason));
-        line("method", self.method_text());
+        let mut lines =
+            vec![("step", format!("{}{inside} ({})", format_duration(self.step), self.step_reason))];
+        lines.push(("method", self.method_text()));
+        if self.states > 0 {
+            let each = self
+                .evaluation_time_ns
+                .map_or(String::new(), |time| format!(", {} each", format_duration(time * 1e-9)));
+            lines.push((
+                "cost",
+                format!(
+                    "{} of the model per communication step on average, {} at most on the given run{each}",
+                    evaluations(self.evaluations_per_communication_step),
+                    self.evaluations_worst_communication_step
+                ),
+            ));
+        }
+        lines.extend(self.saving_text().map(|text| ("saved", text)));
+        lines.extend(self.explored_text().map(|text| ("explored", text)));
+        lines
+    }
+
+    fn details(&self) -> Vec<(&'static str, String)> {
+        let mut lines = Vec::new();
         if self.implicit_states > 0 {
-            line(
+            lines.push((
                 "solution",
                 format!(
                     "{}, the largest of {}, {}; {} operations",
@@ -37,151 +69,127 @@ impl Summary {
                     count(self.tears, "tear"),
                     self.operations_per_step
                 ),
-            );
-            line("Jacobian", self.jacobian_text());
+            ));
+            lines.push(("Jacobian", self.jacobian_text()));
         }
         if self.states > 0 {
-            let time = self
-                .evaluation_time_ns
-                .map_or(String::new(), |time| format!(" of {} each", format_duration(time * 1e-9)));
-            let longest = self.longest_step_ns.zip(self.longest_step_share);
-            let longest = longest.map_or(String::new(), |(time, share)| {
-                let time = format_duration(time * 1e-9);
-                format!("; longest step {time}, {} % of the step", trim((1e4 * share).ceil() / 100.0))
-            });
-            let worst = match self.evaluations_worst_step > self.evaluations_per_step {
-                true => format!(
-                    " on average, {} at most but in the first one and after events, where the whole Jacobian is taken",
-                    trim(self.evaluations_worst_step)
-                ),
-                false => String::new(),
-            };
-            let outputs = match self.evaluations_for_outputs > 0.0 {
-                true if self.evaluations_for_outputs > 1.0 => "; two more for outputs, the twin's among them",
-                true => "; one more where outputs are read",
-                false => "",
-            };
-            line(
-                "cost",
-                format!(
-                    "{} per internal step{worst}{time}{outputs}{longest}",
-                    evaluations(self.evaluations_per_step)
-                ),
-            );
-        }
-        if let Some(text) = self.saving_text() {
-            line("saved", text);
+            lines.push(("internal", self.internal_text()));
         }
         if let Some(radius) = self.spectral_radius {
-            line(
-                "stability",
-                format!(
-                    "largest amplification {radius:.6} over {}{}",
-                    count(self.samples, "sample"),
-                    self.certificate.margin_text().map_or(String::new(), |text| format!("; {text}"))
-                ),
-            );
+            let margin = self.certificate.margin_text().map_or(String::new(), |text| format!("; {text}"));
+            let samples = count(self.samples, "sample");
+            lines.push(("stability", format!("largest amplification {radius:.6} over {samples}{margin}")));
         }
         if let Some(error) = self.error {
             let worst = self.errors.iter().max_by(|a, b| a.error.total_cmp(&b.error));
-            line(
+            lines.push((
                 "error",
                 format!(
                     "{} of the range against the accurate solution{} (t = {} ... {} s)",
-                    percent(error),
+                    share(error),
                     worst.map_or(String::new(), |worst| format!(", worst in {}", worst.name)),
-                    self.verified_from,
-                    self.verified_to
+                    significant(self.verified_from),
+                    significant(self.verified_to)
                 ),
-            );
-            let peak = self.errors.iter().max_by(|a, b| a.peak.total_cmp(&b.peak));
-            if let Some(peak) = peak.filter(|peak| peak.peak > 0.0) {
-                line(
-                    "peak",
-                    format!("{:.3} % at t = {} s, in {}", 100.0 * peak.peak, peak.peak_time, peak.name),
-                );
-            }
+            ));
         }
-        if self.explored.scenarios > 0 {
-            let percent = |error: Option<f64>| error.map_or("?".into(), percent);
-            line(
-                "explored",
-                format!(
-                    "{}: {} at most{}; the fully implicit step with a fresh Jacobian has {}",
-                    count(self.explored.scenarios, "invented run"),
-                    percent(self.explored.error),
-                    self.explored.worst().map_or(String::new(), |run| format!(
-                        " in {} ({})",
-                        run.worst.as_deref().unwrap_or("no output"),
-                        run.name
-                    )),
-                    percent(self.explored.fresh_error)
-                ),
-            );
-        }
-        if let Some(text) = self.discrete_text() {
-            line("switches", text);
-        }
+        lines.extend(self.discrete_text().map(|text| ("switches", text)));
         if !self.ranges.is_empty() && self.explored.scenarios > 0 {
-            line("ranges", first_of(&self.ranges, 3, "; "));
+            lines.push(("ranges", first_of(&self.ranges, 3, "; ")));
         }
-        if let Some(watch) = &self.watch {
-            let spoke = match (watch.acts, watch.renewals, watch.outside) {
-                (_, 0, 0) => "never spoke in that run".to_string(),
-                (true, renewals, 0) => {
-                    format!("renewed the Jacobian {} in that run", count(renewals as usize, "time"))
-                }
-                (_, _, outside) => format!("{} of that run were beyond it", count(outside as usize, "step")),
-            };
-            line(
-                "watch",
-                format!(
-                    "a step may miss {} of a state's size by its Jacobian; {spoke}",
-                    percent_to(watch.threshold, 2)
-                ),
-            );
-        }
-        if let Some(estimate) = &self.error_estimate {
-            let near = match (estimate.least_ratio, estimate.largest_ratio) {
-                (Some(least), Some(largest)) => {
-                    format!(
-                        "; it said {least:.1} to {largest:.1} times the error where that was worth telling"
-                    )
-                }
-                _ => String::new(),
-            };
-            line(
-                "estimate",
-                match estimate.source {
-                    "twin" => format!(
-                        "fmuBuild.error tells the error by a twin of {}, a third of the cost{near}",
-                        count(estimate.substeps as usize, "internal step")
-                    ),
-                    _ => format!(
-                        "fmuBuild.error follows the steps' own estimates, calibrated on the verified runs; rougher than a twin{near}"
-                    ),
-                },
-            );
-        }
+        lines.extend(self.watch_text().map(|text| ("watch", text)));
+        lines.extend(self.estimate_text().map(|text| ("estimate", text)));
         if self.has_events() {
-            line("events", format!("{} in that run; {}", self.events, self.worst_step_text()));
+            lines.push(("events", format!("{} in that run; {}", self.events, self.worst_step_text())));
         }
-        if let Some(time) = self.step_time_ns {
-            let duration = |time: f64| format_duration(time * 1e-9);
-            line(
-                "step time",
-                format!(
-                    "median {}, 99.9 % below {}, longest {} (this machine, just now)",
-                    duration(time.p50),
-                    duration(time.p99_9),
-                    duration(time.max)
-                ),
-            );
-        }
-        line("platforms", self.platforms_text());
-        lines.extend(self.warnings.lines());
-        lines.push(format!("wrote {}", self.written.display()));
-        lines.join("\n")
+        lines.extend(self.step_time_text().map(|text| ("step time", text)));
+        lines.push(("platforms", self.platforms_text()));
+        lines
+    }
+
+    fn explored_text(&self) -> Option<String> {
+        let known = |error: Option<f64>| error.map_or("?".into(), share);
+        (self.explored.scenarios > 0).then(|| {
+            format!(
+                "{}: {} at most{}; the fully implicit step with a fresh Jacobian has {}",
+                count(self.explored.scenarios, "invented run"),
+                known(self.explored.error),
+                self.explored.worst().map_or(String::new(), |run| format!(
+                    " in {} ({})",
+                    run.worst.as_deref().unwrap_or("no output"),
+                    run.name
+                )),
+                known(self.explored.fresh_error)
+            )
+        })
+    }
+
+    /// Evaluations of an internal step, and the longest step by its bound.
+    fn internal_text(&self) -> String {
+        let longest = self.longest_step_ns.zip(self.longest_step_share);
+        let longest = longest.map_or(String::new(), |(time, part)| {
+            let time = format_duration(time * 1e-9);
+            format!("; longest step {time}, {} % of the step", trim((1e4 * part).ceil() / 100.0))
+        });
+        let worst = match self.evaluations_worst_step > self.evaluations_per_step {
+            true => format!(
+                " on average, {} at most but in the first one and after events, where the whole Jacobian is taken",
+                trim(self.evaluations_worst_step)
+            ),
+            false => String::new(),
+        };
+        let outputs = match self.evaluations_for_outputs > 0.0 {
+            true if self.evaluations_for_outputs > 1.0 => "; two more for outputs, the twin's among them",
+            true => "; one more where outputs are read",
+            false => "",
+        };
+        format!("{} per internal step{worst}{outputs}{longest}", evaluations(self.evaluations_per_step))
+    }
+
+    fn watch_text(&self) -> Option<String> {
+        let watch = self.watch.as_ref()?;
+        let spoke = match (watch.acts, watch.renewals, watch.outside) {
+            (_, 0, 0) => "never spoke in that run".to_string(),
+            (true, renewals, 0) => {
+                format!("renewed the Jacobian {} in that run", count(renewals as usize, "time"))
+            }
+            (_, _, outside) => format!("{} of that run were beyond it", count(outside as usize, "step")),
+        };
+        Some(format!("a step may miss {} of a state's size by its Jacobian; {spoke}", share(watch.threshold)))
+    }
+
+    fn estimate_text(&self) -> Option<String> {
+        let estimate = self.error_estimate.as_ref()?;
+        let near = match (estimate.least_ratio, estimate.largest_ratio) {
+            (Some(least), Some(largest)) => {
+                format!("; it said {least:.1} to {largest:.1} times the error where that was worth telling")
+            }
+            _ => String::new(),
+        };
+        Some(match estimate.source {
+            "twin" => format!(
+                "fmuBuild.error tells the error by a twin of {}, a third of the cost{near}",
+                count(estimate.substeps as usize, "internal step")
+            ),
+            _ => format!(
+                "fmuBuild.error follows the steps' own estimates, calibrated on the verified runs; rougher than a twin{near}"
+            ),
+        })
+    }
+
+    fn step_time_text(&self) -> Option<String> {
+        let time = self.step_time_ns?;
+        let duration = |time: f64| format_duration(time * 1e-9);
+        let computing = self.computing.filter(|computing| computing.interrupted_steps > 0);
+        let longest = match computing {
+            Some(computing) => format!("longest {}", computing.text()),
+            None => format!("longest {}", duration(time.max)),
+        };
+        Some(format!(
+            "median {}, 99.9 % below {}, {longest} (this machine, just now)",
+            duration(time.p50),
+            duration(time.p99_9)
+        ))
     }
 
     /// Where the new FMU runs, where it was verified, and where it does not run.

@@ -7,7 +7,7 @@
 
 use super::count;
 use crate::options::Budget;
-use crate::quantity::{format_duration, percent};
+use crate::quantity::{format_duration, share};
 use serde::Serialize;
 
 /// Both answers. The terminal prints them first, the report draws them, `--json` has them, `--strict` refuses what misses one.
@@ -147,7 +147,7 @@ impl Accuracy {
         let figure = |figure: &NamedFigure| {
             let name = figure.name.as_ref().filter(|_| figure.value > 0.0);
             let name = name.map_or(String::new(), |name| format!(" in {name}"));
-            format!("{}{name}", percent(figure.value))
+            format!("{}{name}", share(figure.value))
         };
         let word = match self.mark {
             Mark::Kept | Mark::Tight => "accurate",
@@ -169,10 +169,10 @@ impl Accuracy {
         let peak = peak.map_or(String::new(), |peak| {
             let when =
                 self.peak_time.map_or(String::new(), |time| format!(" at t = {}", format_duration(time)));
-            let most = self.peak_tolerance.map_or(String::new(), |most| format!(" of {}", percent(most)));
+            let most = self.peak_tolerance.map_or(String::new(), |most| format!(" of {}", share(most)));
             format!("; peak {}{when}{most}", figure(peak))
         });
-        format!("{word}: {given}{invented} (RMS, tolerance {}){peak}", percent(self.tolerance))
+        format!("{word}: {given}{invented} (RMS, tolerance {}){peak}", share(self.tolerance))
     }
 
     /// What would make it verified.
@@ -250,7 +250,7 @@ mod tests {
         // Invented runs that moved do not make the given one verified, and --strict is content with them.
         let invented = accuracy(0.0, Some(0.004), [false, true]);
         assert_eq!(invented.mark, Mark::Unverified);
-        assert!(invented.text().contains("0.400 % in y on 1 invented run"), "{}", invented.text());
+        assert!(invented.text().contains("0.4 % in y on 1 invented run"), "{}", invented.text());
         let objection = |accuracy| Verdict { accuracy, time: None }.objection();
         assert!(objection(still).is_some_and(|text| text.contains("--inputs")));
         assert_eq!(objection(invented), None);
@@ -288,7 +288,7 @@ mod tests {
             [Mark::Kept, Mark::Tight, Mark::Missed]
         );
         let text = verdict(2e-3).text();
-        assert!(text.contains("Accurate: error 0.100 % in y on the given runs"), "{text}");
+        assert!(text.contains("Accurate: error 0.1 % in y on the given runs"), "{text}");
         assert!(
             text.contains("Not in time: longest step 2 ms by its bound") && text.contains("step 1 ms"),
             "{text}"

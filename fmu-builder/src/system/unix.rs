@@ -259,6 +259,26 @@ pub fn write_only_in(_: &[PathBuf]) -> Result<(), String> {
     Ok(())
 }
 
+/// Columns of the terminal that we write to.
+pub fn terminal_width() -> Option<usize> {
+    let size =
+        rustix::termios::tcgetwinsize(io::stdout()).or_else(|_| rustix::termios::tcgetwinsize(io::stderr()));
+    size.ok().map(|size| usize::from(size.ws_col)).filter(|&width| width > 0)
+}
+
+/// Processor time that this thread has taken.
+pub fn thread_time() -> Option<Duration> {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Some(Duration::new(u64::try_from(now.tv_sec).ok()?, u32::try_from(now.tv_nsec).ok()?))
+}
+
+/// How often the system took the processor away from this thread.
+pub fn involuntary_switches() -> Option<u64> {
+    let status = fs::read_to_string("/proc/thread-self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:"))?;
+    line.trim().parse().ok()
+}
+
 /// Have this thread scheduled as on a test bench.
 pub fn real_time_priority() -> Result<(), String> {
     use thread_priority::unix::{

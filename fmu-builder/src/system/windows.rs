@@ -139,6 +139,20 @@ pub fn write_only_in(_: &[PathBuf]) -> Result<(), String> {
     Ok(())
 }
 
+/// Windows' terminals wrap lines themselves, and are not asked.
+pub fn terminal_width() -> Option<usize> {
+    None
+}
+
+/// The system counts a thread's time in ticks of 15 ms: too coarse for steps.
+pub fn thread_time() -> Option<std::time::Duration> {
+    None
+}
+
+pub fn involuntary_switches() -> Option<u64> {
+    None
+}
+
 /// Have this thread scheduled as on a test bench.
 pub fn real_time_priority() -> Result<(), String> {
     Err("this system has no SCHED_FIFO".into())

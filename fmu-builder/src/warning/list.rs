@@ -25,13 +25,18 @@ impl Warnings {
         self.0.iter().filter(|warning| !warning.is_measured()).cloned().collect()
     }
 
-    /// For a terminal: the first ones, a line each.
+    /// For a terminal: the first ones, a line each, and of one kind the first alone.
     pub fn lines(&self) -> Vec<String> {
         const SHOWN: usize = 10;
-        let mut lines: Vec<String> =
-            self.0.iter().take(SHOWN).map(|warning| format!("warning: {warning}")).collect();
-        if self.0.len() > SHOWN {
-            lines.push(format!("and {} more (all in --json)", self.0.len() - SHOWN));
+        let kinds: Vec<&[Warning]> = self.0.chunk_by(|a, b| a.kind() == b.kind()).collect();
+        let line = |alike: &&[Warning]| match alike.len() - 1 {
+            0 => format!("warning: {}", alike[0]),
+            more => format!("warning: {} (and {more} more of this kind, all in --json)", alike[0]),
+        };
+        let mut lines: Vec<String> = kinds.iter().take(SHOWN).map(line).collect();
+        let more: usize = kinds.iter().skip(SHOWN).map(|alike| alike.len()).sum();
+        if more > 0 {
+            lines.push(format!("and {more} more (all in --json)"));
         }
         lines
     }
@@ -117,14 +122,27 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_shows_ten_warnings() {
-        let warnings = |count: usize| (0..count).map(|i| dropped(i as f64)).collect::<Warnings>();
-        assert_eq!(warnings(10).lines().len(), 10);
-        let lines = warnings(13).lines();
-        assert_eq!(
-            (lines.len(), lines[0].as_str(), lines[10].as_str()),
-            (11, "warning: with --rho 0 no entry can be dropped", "and 3 more (all in --json)")
-        );
+    fn a_terminal_shows_ten_kinds_and_of_each_the_first() {
+        let kinds = vec![
+            missed(),
+            dropped(0.1),
+            Warning::NoWatch,
+            repaired(),
+            Warning::LongStep { seconds: 2e-4, share: 0.2 },
+            Warning::EvaluationTimesVary { least: 1e-6, most: 1e-5 },
+            Warning::ExploredError { error: 0.1 },
+            Warning::PlansLeftOut { plans: 2, patience: 1.0 },
+            Warning::Truncated { steps: 3 },
+            Warning::CarriedEvents { steps: 1, most: 2 },
+        ];
+        let warnings = |all: &[Warning]| all.iter().cloned().collect::<Warnings>();
+        assert_eq!(warnings(&kinds).lines().len(), 10);
+        let more = [kinds, vec![Warning::Halted("no".into()), Warning::NoTwin { why: "no".into() }]].concat();
+        assert_eq!(warnings(&more).lines()[10], "and 2 more (all in --json)");
+        let alike: Vec<Warning> = (0..13).map(|i| dropped(f64::from(i))).collect();
+        let expected =
+            "warning: with --rho 0 no entry can be dropped (and 12 more of this kind, all in --json)";
+        assert_eq!(warnings(&alike).lines(), [expected]);
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod text;
 pub use list::Warnings;
 
 use crate::ability::Lack;
+use crate::experiment::InputRemark;
 use serde::{Deserialize, Serialize};
 
 /// One kind after the other in order of weight. Those of equal severity are printed in this order.
@@ -27,6 +28,8 @@ pub enum Warning {
     },
     /// Columns of the input file that no variable of the model has.
     IgnoredColumns(IgnoredColumns),
+    /// What else there is to say of the input file.
+    Inputs(InputRemark),
     /// A quantity deviates at a point by more than `--peak-tolerance`.
     PeakTolerance {
         peak: f64,
@@ -260,7 +263,8 @@ impl Warning {
             | Warning::Chaotic { .. }
             | Warning::UncertainReference { .. }
             | Warning::ToleranceMissed(_) => Severity::Serious,
-            Warning::UndeclaredDependencies(_)
+            Warning::Inputs(InputRemark::EndsTheRun { .. } | InputRemark::GoesOn { .. })
+            | Warning::UndeclaredDependencies(_)
             | Warning::NotConstant(_)
             | Warning::WrongDirectionalDerivatives(_)
             | Warning::Renamed { .. }
@@ -288,6 +292,11 @@ impl Warning {
         match self {
             Warning::NotRealTime { .. } => "not_real_time",
             Warning::IgnoredColumns(_) => "ignored_columns",
+            Warning::Inputs(InputRemark::BeginsLate { .. }) => "inputs_begin_late",
+            Warning::Inputs(InputRemark::EndsEarly { .. }) => "inputs_end_early",
+            Warning::Inputs(InputRemark::GoesOn { .. }) => "inputs_go_on",
+            Warning::Inputs(InputRemark::EndsTheRun { .. }) => "inputs_end_the_run",
+            Warning::Inputs(InputRemark::UnknownUnit { .. }) => "unknown_unit",
             Warning::PeakTolerance { .. } => "peak_tolerance",
             Warning::Chaotic { .. } => "chaotic",
             Warning::UncertainReference { .. } => "uncertain_reference",

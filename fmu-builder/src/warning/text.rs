@@ -1,6 +1,7 @@
 //! The words of each warning: what was found, and what to do.
 
 use super::{Asked, IgnoredColumns, LateSwitching, StudyRemark, ToleranceMissed, Warning};
+use crate::experiment::InputRemark;
 use crate::quantity::{eigenvalue, format_duration, percent, percent_to, round_up};
 use crate::summary::{count, first_of};
 use std::fmt::{Display, Formatter, Result};
@@ -18,6 +19,7 @@ impl Display for Warning {
                 format_duration(round_up(*seconds))
             ),
             Warning::IgnoredColumns(ignored) => write!(f, "{ignored}; they are ignored"),
+            Warning::Inputs(remark) => write!(f, "{remark}"),
             Warning::PeakTolerance { peak, tolerance } => write!(
                 f,
                 "the largest deviation at a point is {} of the range, more than the {} of --peak-tolerance; a \
@@ -228,6 +230,41 @@ impl Display for Warning {
                 }
             },
             Warning::NoRealtimePriority(why) => f.write_str(why),
+        }
+    }
+}
+
+impl Display for InputRemark {
+    fn fmt(&self, f: &mut Formatter) -> Result {
+        match self {
+            InputRemark::BeginsLate { file, run } => {
+                write!(
+                    f,
+                    "the input file begins at t = {file} s, the run at t = {run} s: until then its first row counts"
+                )
+            }
+            InputRemark::EndsEarly { file, run } => {
+                write!(
+                    f,
+                    "the input file ends at t = {file} s, the run at t = {run} s: from there on its last row counts"
+                )
+            }
+            InputRemark::GoesOn { file, run } => {
+                write!(
+                    f,
+                    "the input file goes on to t = {file} s, the run ends at t = {run} s: the rest of the file is not used"
+                )
+            }
+            InputRemark::EndsTheRun { file, run } => {
+                write!(
+                    f,
+                    "the run ends with the input file at t = {file} s, not at the FMU's own {run} s; --stop says otherwise"
+                )
+            }
+            InputRemark::UnknownUnit { name, unit } => write!(
+                f,
+                "the input file gives {name} in {unit}, and the model does not say in which unit it is: taken as it is"
+            ),
         }
     }
 }

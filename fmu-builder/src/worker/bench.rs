@@ -1,7 +1,8 @@
 //! Drive a finished Co-Simulation FMU through its C interface and time every step.
 
-use super::load::load;
-use super::session::{Session, Signals, expect, said};
+use super::drive::{Opened, apply, open};
+use super::session::{Session, Signals, said};
+use super::stopwatch::Stopwatch;
 use super::timing;
 use crate::experiment::Experiment;
 use crate::findings::Prices;
@@ -9,15 +10,12 @@ use crate::interface::Interface;
 use crate::lab::Reporter;
 use crate::lab::protocol::Refusal;
 use crate::system;
-use fmu_runtime::component::Component;
-use fmu_runtime::fmi::{Fmu2, Instantiation, Kind, Log};
+use fmu_runtime::fmi::Fmu2;
 use fmu_runtime::plan::Plan;
-use fmu_runtime::platform;
 use fmu_runtime::resources;
 use model_description::{Causality, Kind as VariableKind, ModelDescription};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -44,6 +42,10 @@ pub struct Bench {
 pub struct Measured {
     /// Seconds of each step, in order, less the price of reading the clock.
     pub times: Vec<f64>,
+    /// What of them was computing; empty where the system does not tell.
+    pub computing: Vec<f64>,
+    /// How often the system took the processor away meanwhile.
+    pub switches: Option<u64>,
     /// Why there is no real-time priority though it was asked for.
     pub no_realtime: Option<String>,
     /// Requests for memory in as many steps again.
@@ -113,30 +115,8 @@ struct Place {
 
 impl Bench {
     pub fn answer(self, reporter: &mut Reporter) -> Result<Measured, String> {
-        let log = Arc::new(Log::default());
-        let request = Instantiation {
-            kind: Kind::CoSimulation,
-            name: "bench",
-            guid: &self.plan.model.guid,
-            resources: &resources::uri_from_path(&self.root.join("resources")),
-            visible: false,
-            logging: false,
-            witness: reporter.witness,
-            inner: None,
-        };
-        reporter.phase("fmi2Instantiate");
-        let library = platform::HOST.library(&self.root, &self.plan.model.identifier);
-        let mut fmu = load(&library, &log, &request).map_err(|error| format!("{error}{}", said(&log)))?;
-        super::session::set_start_values(&mut fmu, &self.experiment, &log)?;
-        let mut signals = Signals::of(&self.experiment);
+        let Opened { mut fmu, log, mut signals } = open(&self.root, &self.plan, &self.experiment, reporter)?;
         let start = self.experiment.start;
-        reporter.phase("fmi2EnterInitializationMode");
-        expect(fmu.setup_experiment(None, start, None), "fmi2SetupExperiment", &log)?;
-        expect(fmu.enter_initialization_mode(), "fmi2EnterInitializationMode", &log)?;
-        apply(&mut fmu, &mut signals, start);
-        reporter.phase("fmi2ExitInitializationMode");
-        expect(fmu.exit_initialization_mode(), "fmi2ExitInitializationMode", &log)?;
-        reporter.phase("fmi2DoStep");
         let length = self.plan.step.h * self.plan.step.substeps as f64;
         let mut measured = Measured { times: Vec::with_capacity(self.steps as usize), ..Measured::default() };
         if self.realtime {
@@ -144,7 +124,8 @@ impl Bench {
         }
         let (mut reals, mut others) = (vec![0.0; self.outputs.len()], vec![0; self.outputs.len()]);
         let (mut places, mut before): (Vec<Place>, Option<Vec<f64>>) = (Vec::new(), None);
-        let clock = timing::clock_price();
+        let stopwatch = Stopwatch::new();
+        let switches = system::involuntary_switches();
         let begin = Instant::now();
         for k in 0..self.steps {
             let time = start + k as f64 * length;
@@ -158,10 +139,13 @@ impl Bench {
                 }
             }
             apply(&mut fmu, &mut signals, time);
-            let step = Instant::now();
-            let status = fmu.do_step(time, length);
-            self.outputs.read(&mut fmu, &mut reals, &mut others);
-            measured.times.push((step.elapsed().as_secs_f64() - clock).max(0.0));
+            let (status, took) = stopwatch.time(|| {
+                let status = fmu.do_step(time, length);
+                self.outputs.read(&mut fmu, &mut reals, &mut others);
+                status
+            });
+            measured.times.push(took.wall);
+            measured.computing.extend(took.computing);
             if !status.is_usable() {
                 measured.failed =
                     Some(format!("fmi2DoStep at t = {time} returned {}{}", status.name(), said(&log)));
@@ -182,6 +166,8 @@ impl Bench {
                 }
             }
         }
+        measured.switches =
+            system::involuntary_switches().zip(switches).map(|(now, before)| now.saturating_sub(before));
         if measured.failed.is_none() {
             let done = measured.times.len() as u64;
             measured.allocations = self.allocations.and_then(|reference| {
@@ -258,13 +244,4 @@ fn allocations(
         }
     }
     fmu.get_integer(&[reference], &mut count).is_usable().then_some(count[0].max(0) as u64)
-}
-
-fn apply(fmu: &mut Fmu2, signals: &mut Option<Signals>, time: f64) {
-    let Some(signals) = signals else { return };
-    let (references, values) = signals.continuous_at(time, false);
-    let _ = fmu.set_real(references, values);
-    for (reference, value) in signals.held_at(time) {
-        let _ = fmu.set_value(reference, &value);
-    }
 }

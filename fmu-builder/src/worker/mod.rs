@@ -4,6 +4,7 @@ mod audit;
 mod bench;
 mod checks;
 mod compile;
+mod drive;
 mod load;
 mod probe;
 mod reference;
@@ -12,6 +13,7 @@ mod resolution;
 mod scales;
 mod session;
 mod simulate;
+mod stopwatch;
 mod study;
 mod terms;
 mod timing;
@@ -27,6 +29,7 @@ use std::process::ExitCode;
 pub use audit::{Audit, Audited, Conduct, Trace, Traced, verdict};
 pub use bench::{Bench, Measured, Reading};
 pub use compile::Compile;
+pub use drive::{Drive, Driven};
 
 #[derive(Serialize, Deserialize)]
 pub enum Request {
@@ -35,6 +38,7 @@ pub enum Request {
     /// One plan on several runs, one after the other: not for FMUs of which a process may have one instance only.
     SimulateAll(Vec<Simulate>),
     Bench(Box<Bench>),
+    Drive(Box<Drive>),
     Audit(Box<Audit>),
     /// Trace another worker.
     Trace(Trace),
@@ -49,7 +53,7 @@ impl Request {
             Request::Simulate(simulate) => vec![&mut simulate.interface],
             Request::SimulateAll(all) => all.iter_mut().map(|simulate| &mut simulate.interface).collect(),
             Request::Audit(audit) => vec![&mut audit.interface],
-            Request::Bench(_) | Request::Trace(_) | Request::Compile(_) => Vec::new(),
+            Request::Bench(_) | Request::Drive(_) | Request::Trace(_) | Request::Compile(_) => Vec::new(),
         }
     }
 
@@ -60,6 +64,7 @@ impl Request {
             Request::Simulate(simulate) => simulate.interface.root.clone(),
             Request::SimulateAll(all) => all.first().map(|it| it.interface.root.clone()).unwrap_or_default(),
             Request::Bench(bench) => bench.root.join("resources").join(INNER),
+            Request::Drive(drive) => drive.root.join("resources").join(INNER),
             Request::Audit(audit) => audit.interface.root.clone(),
             Request::Trace(_) | Request::Compile(_) => PathBuf::new(),
         };
@@ -73,6 +78,7 @@ pub enum Answer {
     Simulate(Simulated),
     SimulateAll(Vec<Simulated>),
     Bench(Measured),
+    Drive(Driven),
     Audit(Audited),
     Trace(Vec<Traced>),
     /// The library is there.
@@ -110,6 +116,7 @@ pub fn serve(request: &Path) -> ExitCode {
                 Answer::SimulateAll(answers)
             }
             Request::Bench(bench) => Answer::Bench(bench.answer(reporter)?),
+            Request::Drive(drive) => Answer::Drive(drive.answer(reporter)?),
             Request::Audit(audit) => Answer::Audit(audit.answer(reporter)?),
             Request::Trace(trace) => Answer::Trace(trace.answer(reporter)?),
             Request::Compile(compile) => {

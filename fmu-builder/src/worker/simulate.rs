@@ -3,14 +3,14 @@
 
 use super::reference::ROUNDING;
 use super::session::{self, Signals, instantiate, said};
+use super::stopwatch::Stopwatch;
 use super::study::number;
 use crate::ability::{Ability, Lack};
-use crate::findings::{Simulate, Simulated, quantiles};
+use crate::findings::{Computing, Simulate, Simulated, Took, quantiles};
 use crate::lab::Reporter;
 use crate::lab::protocol::Refusal;
 use fmu_runtime::fmi::Fmu2;
 use fmu_runtime::instance::{Counters, Instance};
-use std::time::Instant;
 
 impl Simulate {
     pub fn answer(self, reporter: &mut Reporter) -> Result<Simulated, Refusal> {
@@ -51,7 +51,8 @@ impl Simulate {
             ..Simulated::default()
         };
         let step = plan.step.h * plan.step.substeps as f64;
-        let mut times = Vec::with_capacity(self.steps.min(2_000_000) as usize);
+        let mut times: Vec<Took> = Vec::with_capacity(self.steps.min(2_000_000) as usize);
+        let stopwatch = Stopwatch::new();
         let begin_counters = instance.counters();
         let (mut before, mut watched_steps, mut largest) = (begin_counters, Vec::new(), 0.0);
         for k in 0..self.steps {
@@ -59,9 +60,8 @@ impl Simulate {
             if let Some(signals) = &mut signals {
                 apply(&mut instance, signals, time + ROUNDING * step);
             }
-            let begin = Instant::now();
-            let status = instance.do_step(time, step);
-            times.push(begin.elapsed().as_secs_f64());
+            let (status, took) = stopwatch.time(|| instance.do_step(time, step));
+            times.push(took);
             if !status.is_usable() {
                 let messages = log.messages();
                 let why = messages.last().cloned().unwrap_or_else(|| status.name().to_string());
@@ -101,6 +101,8 @@ impl Simulate {
         (result.without_twin, result.beyond_tolerance) = (!instance.has_twin(), counted.beyond_tolerance);
         watched_steps.sort_by(f64::total_cmp);
         result.defect = watched_steps.get(watched_steps.len() * 99 / 100).copied().unwrap_or(0.0);
+        result.computing = Computing::of(times.iter().copied());
+        let mut times: Vec<f64> = times.into_iter().map(|took| took.wall).collect();
         times.sort_by(f64::total_cmp);
         result.quantiles = quantiles(&times);
         result.step_times = thin(times);
