@@ -1,6 +1,7 @@
 //! `cargo run -p model-description --example rewrite -- in.xml out.xml`: what an exported FMU would say.
 //!
-//! Prints the warnings; the output can be given to any validator. More pairs of files may follow; what is refused has no output.
+//! Prints the warnings; the output can be given to any validator. More pairs of files may follow; what is
+//! refused has no output.
 
 use model_description::{CoSimulation, Diagnostic, DiagnosticKind, read};
 

@@ -54,7 +54,7 @@ use crate::warning::{ToleranceMissed, Warning, Warnings};
 use fmu_runtime::plan::{Method, Plan};
 use serde::Serialize;
 
-use candidates::{Candidate as Masked, Finder};
+use candidates::Finder;
 use trial::Judge;
 
 pub use bound::WorstStep;
@@ -243,8 +243,11 @@ pub fn decide(
     let mut finder = Finder::new(&problem, options)?;
     let mut judge = Judge::new(&problem, options, runs, lab);
     let methods = options.method.map_or(METHODS.to_vec(), |method| vec![method]);
-    let everything =
-        Masked { label: "all implicit".into(), mask: crate::analysis::Mask::full(problem.n), warning: None };
+    let everything = Candidate {
+        label: "all implicit".into(),
+        mask: crate::analysis::Mask::full(problem.n),
+        warning: None,
+    };
     judge.measure_fresh(&everything);
     if let Some(method) = options.method.filter(|method| !method.tableau().any_matrix) {
         refuse_masks(method, options)?;
