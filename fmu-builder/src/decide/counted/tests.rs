@@ -196,7 +196,7 @@ impl Model for Random {
         for derivative in derivatives.iter_mut() {
             *derivative = self.number() / self.h;
         }
-        if self.draw() % 512 == 0 {
+        if self.draw().is_multiple_of(512) {
             derivatives.fill(f64::NAN);
         }
         Status::Ok
