@@ -6,6 +6,7 @@
 //! | `source/` | the FMU as it came: its description, names and abilities; what it promises and does not do well |
 //! | `sources/` | C code in the FMU, compiled where it has no binary |
 //! | `experiment/` | the runs that are studied: given with input files, or invented |
+//! | `effort` | how long the build takes, told once an evaluation has been timed |
 //! | `lab/`, `worker/` | foreign code runs in a child process: study, trial runs, benchmark |
 //! | `findings/` | what the workers found, as data |
 //! | `structure/` | what the dependency graph decides: blocks, tears, colours |
@@ -25,6 +26,7 @@ pub mod cli;
 mod commands;
 pub mod compare;
 pub mod decide;
+pub mod effort;
 pub mod error;
 pub mod experiment;
 mod export;
