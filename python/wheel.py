@@ -95,9 +95,13 @@ def add(archive: zipfile.ZipFile, path: str, content: bytes, mode: int) -> None:
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None) -> str:
     target = os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target"))
     cargo = os.environ.get("CARGO", "cargo")
-    subprocess.run(
-        [cargo, "build", "--release", "--bin", "fmu-build", "--target-dir", target], cwd=ROOT, check=True
-    )
+    build = [cargo, "build", "--release", "--bin", "fmu-build", "--target-dir", target]
+    try:
+        subprocess.run(build, cwd=ROOT, check=True)
+    except FileNotFoundError:
+        raise RuntimeError(
+            f"there is no {cargo}: fmu-build is compiled from its sources, with Rust 1.95 or newer and a C compiler; install Rust, or install a wheel"
+        ) from None
     program = "fmu-build.exe" if sys.platform == "win32" else "fmu-build"
     tag = re.sub(r"[-.]", "_", sysconfig.get_platform())
     return make((tag,), Path(target) / "release" / program, Path(wheel_directory))

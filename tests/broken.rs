@@ -1,5 +1,6 @@
-//! Models that break at t = 0.5, one fault each: what the builder says where the studied run meets the fault, and what the
-//! exported FMU does where it does not. The table in `docs/faults.md` is written from these expectations.
+//! Models that break at t = 0.5, one fault each: what the builder says where the studied run meets the fault,
+//! and what the exported FMU does where it does not. The table in `docs/faults.md` is written from these
+//! expectations.
 
 use crate::driver::{ERROR, OK};
 use crate::util::{build, example, fmu_build};
@@ -12,7 +13,8 @@ enum Runtime {
     GoesOn,
     /// fmi2Error with a message that has these words, the last good state kept.
     Refuses(&'static [&'static str]),
-    /// The process ends; what `fmu-build bench`, which drives the FMU in a process of its own, says has these words.
+    /// The process ends; what `fmu-build bench`, which drives the FMU in a process of its own, says has these
+    /// words.
     Dies(&'static str),
 }
 use Runtime::{Dies, GoesOn, Refuses};

@@ -3,9 +3,8 @@
 use crate::driver::{ERROR, OK, WARNING};
 use crate::util::build;
 
-/// Another communication step than the one it was built for: equal sub-steps not longer than h, one message, and fmi2OK,
-/// because importers stop at fmi2Warning.
-/// On x' = -x that is x / (1 + H/m)^m with m = ceil(H/h).
+/// Another communication step than the one it was built for: equal sub-steps not longer than h, one message,
+/// and fmi2OK, because importers stop at fmi2Warning. On x' = -x that is x / (1 + H/m)^m with m = ceil(H/h).
 #[test]
 fn other_communication_steps_are_cut_with_one_warning() {
     let h = 0.1;
@@ -46,7 +45,8 @@ fn rounding_noise_is_accepted() {
     assert!(noisy.messages().is_empty(), "{:?}", noisy.messages());
 }
 
-/// OMSimulator ends each run with a step of 1e-13 s, what is left of its sum: that is no step, and no other size either.
+/// OMSimulator ends each run with a step of 1e-13 s, what is left of its sum: that is no step, and no other
+/// size either.
 #[test]
 fn residues_of_rounding_are_no_steps() {
     let h = 0.1;
@@ -107,7 +107,8 @@ fn the_host_s_clock_is_followed() {
     fmu.step(time, 0.01666667);
 }
 
-/// One step may begin at the stop time, none behind it; and a step of a billion internal ones is a mistake of units.
+/// One step may begin at the stop time, none behind it; and a step of a billion internal ones is a mistake of
+/// units.
 #[test]
 fn steps_beyond_the_end_are_refused() {
     let h = 0.1;

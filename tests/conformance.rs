@@ -225,7 +225,8 @@ fn unknown_value_references() {
     fmu.step(0.0, 1e-3);
 }
 
-/// After initialisation only inputs and tunable parameters can be set; derivatives exist for inputs, of order 1.
+/// After initialisation only inputs and tunable parameters can be set; derivatives exist for inputs, of
+/// order 1.
 #[test]
 fn what_cannot_be_set_is_refused() {
     let exported = build("rc-circuit", "--step 1ms");
@@ -281,7 +282,8 @@ fn resource_locations_in_every_form() {
     }
 }
 
-/// A host that rounds upwards reads some numbers of the plan as their neighbours. The plan is the one that was built all the same.
+/// A host that rounds upwards reads some numbers of the plan as their neighbours. The plan is the one that
+/// was built all the same.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[test]
 fn the_hosts_rounding_mode_does_not_change_the_plan() {

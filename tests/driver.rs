@@ -75,8 +75,9 @@ functions! {
 
 pub type Log = Mutex<Vec<(i32, String)>>;
 
-/// A logger that takes no variable arguments, as hosts have that are not written in C: what it is given as format is
-/// the message, with each `%` doubled. (FMI's logger is variadic; on the platforms of these tests the same convention.)
+/// A logger that takes no variable arguments, as hosts have that are not written in C: what it is given as
+/// format is the message, with each `%` doubled. (FMI's logger is variadic; on the platforms of these tests
+/// the same convention.)
 unsafe extern "C" fn log(
     environment: C,
     _: *const c_char,

@@ -1,5 +1,5 @@
-//! An inner model that fails, at every call with every status: it sees only legal calls, the importer is told, and after a
-//! reset everything is as before.
+//! An inner model that fails, at every call with every status: it sees only legal calls, the importer is
+//! told, and after a reset everything is as before.
 #![allow(unsafe_code)]
 
 use crate::driver::{DISCARD, ERROR, Exported, FATAL, Fmu, OK};
@@ -70,7 +70,8 @@ impl Run {
 const H: f64 = 0.01;
 const STEPS: usize = 12;
 
-/// A life with everything in it: values of every type, steps with state and time events, saved states, termination.
+/// A life with everything in it: values of every type, steps with state and time events, saved states,
+/// termination.
 fn life(fmu: &mut Fmu, run: &mut Run) {
     let (f, c, exported) = (fmu.f.clone(), fmu.c, fmu.exported);
     let cell = std::cell::RefCell::new(fmu);
@@ -254,7 +255,8 @@ fn a_refused_save_leaves_the_old_state() {
     }
 }
 
-/// A slope starts from the value that the model holds, also where it has refused the last one: u = 0.5 stays, and not 0.
+/// A slope starts from the value that the model holds, also where it has refused the last one: u = 0.5 stays,
+/// and not 0.
 #[test]
 fn a_slope_starts_from_what_the_model_holds() {
     let exported = exported();
@@ -268,7 +270,8 @@ fn a_slope_starts_from_what_the_model_holds() {
     assert!((fmu.real("u") - (0.5 + 10.0 * H)).abs() < 1e-12, "{}", fmu.real("u"));
 }
 
-/// Some tools answer a String that nobody has set with NULL and fmi2OK: the importer gets the value that was set, or an empty text.
+/// Some tools answer a String that nobody has set with NULL and fmi2OK: the importer gets the value that was
+/// set, or an empty text.
 #[test]
 fn a_null_string_is_a_text() {
     let exported = exported();
@@ -281,7 +284,8 @@ fn a_null_string_is_a_text() {
     assert_eq!((fmu.string("label"), fmu.string("shown")), ("x".into(), String::new()));
 }
 
-/// A reset between a discrete input and the step that would have handled its event, and one after a termination, start afresh.
+/// A reset between a discrete input and the step that would have handled its event, and one after a
+/// termination, start afresh.
 #[test]
 fn a_reset_in_the_middle_of_an_event_starts_afresh() {
     let exported = exported();

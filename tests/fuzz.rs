@@ -1,8 +1,8 @@
-//! Random input for everything that reads what others wrote, and random calls of the C interface against a model of its
-//! state machine. Nothing may panic, hang or crash; what is accepted must be consistent.
+//! Random input for everything that reads what others wrote, and random calls of the C interface against a
+//! model of its state machine. Nothing may panic, hang or crash; what is accepted must be consistent.
 //!
-//! A few thousand of each are part of the tests, always the same ones; `tests/run` then tries new ones for a minute, and
-//! `tests/fuzz/run` ten million.
+//! A few thousand of each are part of the tests, always the same ones; `tests/run` then tries new ones for a
+//! minute, and `tests/fuzz/run` ten million.
 
 mod mutate;
 mod seeds;
@@ -238,7 +238,8 @@ enum Mode {
     Terminated,
 }
 
-/// The instance as FMI 2.0 describes it: in which mode, after how many steps. Whoever does not call `fmi2SetupExperiment` starts at 0.
+/// The instance as FMI 2.0 describes it: in which mode, after how many steps. Whoever does not call
+/// `fmi2SetupExperiment` starts at 0.
 #[derive(Clone, Copy, Debug)]
 struct Expected {
     mode: Mode,
@@ -249,8 +250,9 @@ const FRESH: Expected = Expected { mode: Mode::Instantiated, steps: 0 };
 const H: f64 = 0.01;
 const STEPS: usize = 400;
 
-/// Any sequence of calls: each is answered as the state machine of FMI 2.0 says, one that is refused changes nothing, and the values after k
-/// steps are those of an undisturbed run, bit by bit, however the instance came there.
+/// Any sequence of calls: each is answered as the state machine of FMI 2.0 says, one that is refused changes
+/// nothing, and the values after k steps are those of an undisturbed run, bit by bit, however the instance
+/// came there.
 #[test]
 fn sequences_of_calls() {
     let exported = build("bouncing-ball", "--step 0.01");

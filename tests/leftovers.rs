@@ -1,4 +1,5 @@
-//! What `fmu-build` leaves behind: on failure nothing, on a signal nothing, and never a file that it was not asked for.
+//! What `fmu-build` leaves behind: on failure nothing, on a signal nothing, and never a file that it was not
+//! asked for.
 
 use crate::util::{build_file, example, rewrite, unzip};
 use std::fs::{self, File};
@@ -212,8 +213,8 @@ fn a_pipe_is_no_fmu() {
     assert_eq!(place.names(), ["pipe.fmu"]);
 }
 
-/// What is named as a file of inputs need not be one. Nobody waits for ever, nothing endless is taken in, and what is no file
-/// is named as what it is.
+/// What is named as a file of inputs need not be one. Nobody waits for ever, nothing endless is taken in, and
+/// what is no file is named as what it is.
 #[test]
 fn inputs_that_are_no_file() {
     let place = Place::new();

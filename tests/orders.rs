@@ -1,4 +1,5 @@
-//! Methods of higher order, through the exported library: the order that they promise, with an exact, an old and a masked Jacobian.
+//! Methods of higher order, through the exported library: the order that they promise, with an exact, an old
+//! and a masked Jacobian.
 //!
 //! Each case is built once, for its longest step; shorter steps of the importer are steps of that length.
 
@@ -89,8 +90,8 @@ fn on_a_nonlinear_model() {
     });
 }
 
-/// Coefficients that grow with exp(8 t): a Jacobian from the start is soon many times too small. The solution is that of
-/// `accuracy::first_order_on_a_time_dependent_model`.
+/// Coefficients that grow with exp(8 t): a Jacobian from the start is soon many times too small. The solution
+/// is that of `accuracy::first_order_on_a_time_dependent_model`.
 #[test]
 fn on_a_time_dependent_model() {
     check(&Case {
@@ -110,8 +111,8 @@ fn on_a_time_dependent_model() {
     });
 }
 
-/// The RC circuit behind a ramp, given with `fmi2SetRealInputDerivatives`: linear in each step, so that the input adds no error of its own. (An input that is held
-/// is an error of first order, whatever the method.)
+/// The RC circuit behind a ramp, given with `fmi2SetRealInputDerivatives`: linear in each step, so that the
+/// input adds no error of its own. (An input that is held is an error of first order, whatever the method.)
 #[test]
 fn on_a_model_that_is_driven() {
     check(&Case {

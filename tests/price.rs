@@ -210,3 +210,38 @@ fn indicators_that_cost_more_than_an_evaluation_count() {
     let alone = number(&dear, "evaluations_worst_step") * number(&dear, "evaluation_time_ns");
     assert!(number(&dear, "longest_step_ns") >= alone + number(&dear, "indicator_time_ns"), "{dear}");
 }
+
+/// Whatever the models do on their runs, events included: no step exceeds the bound that is printed. The builder would say so.
+#[test]
+fn no_step_of_a_verified_run_exceeds_its_bound() {
+    for model in
+        ["bouncing-ball", "stick-slip", "sampled-controller", "thermostat", "van-der-pol", "clutches"]
+    {
+        let found = summary(model, "--explore 2");
+        let kinds: Vec<&str> =
+            found["warning_kinds"].as_array().unwrap().iter().filter_map(|it| it["kind"].as_str()).collect();
+        assert!(!kinds.contains(&"bound_exceeded"), "{model}: {}", found["warnings"]);
+        let seen = number(&found, "evaluations_worst_communication_step");
+        let bound = number(&found["worst_step"], "evaluations");
+        assert!(seen <= bound, "{model}: {seen} evaluations where {bound} are the most");
+    }
+}
+
+/// Of the same trials, speed costs no more than the balance, and accuracy errs no more. Every plan but the chosen one says why it lost.
+#[test]
+fn a_preference_is_followed_and_every_plan_says_why_it_lost() {
+    let of =
+        |prefer: &str| summary("pump", &format!("--twin off --explore 2 --substeps 1 --prefer {prefer}"));
+    let [speed, balanced, accuracy] = ["speed", "balanced", "accuracy"].map(of);
+    let cost = |of: &Value| number(of, "evaluations_per_step");
+    let error = |of: &Value| number(of, "error").max(number(&of["explored"], "error"));
+    assert!(cost(&speed) <= cost(&balanced), "{} and {}", cost(&speed), cost(&balanced));
+    assert!(error(&accuracy) <= error(&balanced), "{} and {}", error(&accuracy), error(&balanced));
+    for found in [&speed, &balanced, &accuracy] {
+        let trials = found["trials"].as_array().unwrap();
+        assert_eq!(trials.iter().filter(|trial| trial["chosen"] == true).count(), 1, "{found}");
+        for trial in trials {
+            assert_eq!(trial["lost"].is_string(), trial["chosen"] == false, "{trial}");
+        }
+    }
+}

@@ -44,7 +44,8 @@ fn a_step_is_one_evaluation() {
     assert!(completed <= 1, "{completed} calls of fmi2CompletedIntegratorStep");
 }
 
-/// Evaluations of the model's equations in a step, with every output read after it as importers do, and what happens to the input before it.
+/// Evaluations of the model's equations in a step, with every output read after it as importers do, and what
+/// happens to the input before it.
 fn evaluations_with_outputs(options: &str, before: impl Fn(&mut Fmu, usize)) -> i32 {
     let h = 1e-3;
     let exported = build("counting", &format!("--step {h} --stop 1 {options}"));
@@ -61,10 +62,11 @@ fn evaluations_with_outputs(options: &str, before: impl Fn(&mut Fmu, usize)) -> 
     steps[10]
 }
 
-/// No point is evaluated twice. Where neither time nor an input has changed, the evaluation that the outputs needed is the next step's first one: reading them costs nothing. A
-/// changed input makes one more due, and so does time where it matters (here: an input with a slope), since the model is then another one in the next step; the watch of ros2 and ros34pw2 takes
-/// another one then. What the builder claims
-/// is that without the outputs' own.
+/// No point is evaluated twice. Where neither time nor an input has changed, the evaluation that the outputs
+/// needed is the next step's first one: reading them costs nothing. A changed input makes one more due, and
+/// so does time where it matters (here: an input with a slope), since the model is then another one in the
+/// next step; the watch of ros2 and ros34pw2 takes another one then. What the builder claims is that without
+/// the outputs' own.
 #[test]
 fn no_point_is_evaluated_twice() {
     for (options, own, in_time) in [
@@ -97,8 +99,8 @@ fn no_point_is_evaluated_twice() {
     }
 }
 
-/// Initialisation rehearses the first step: the model is evaluated, but no step is completed, and the states are where
-/// they were.
+/// Initialisation rehearses the first step: the model is evaluated, but no step is completed, and the states
+/// are where they were.
 #[test]
 fn a_rehearsal_leaves_no_trace() {
     let exported = build("counting", "--step 1ms --stop 1 --method lie --mode implicit");
@@ -120,8 +122,8 @@ fn a_fresh_jacobian_adds_its_colours() {
     assert_eq!(summary["evaluations_per_step"], 3.0, "{summary}");
 }
 
-/// The bound of a step with events, as it is printed, holds for a relay that fires without end, and its worst step takes more than a quarter of it: events
-/// are often found with fewer trials than they may take.
+/// The bound of a step with events, as it is printed, holds for a relay that fires without end, and its worst
+/// step takes more than a quarter of it: events are often found with fewer trials than they may take.
 #[test]
 fn a_step_with_events_keeps_its_bound() {
     for (options, substeps) in [
@@ -143,7 +145,8 @@ fn a_step_with_events_keeps_its_bound() {
             most = [0, 1].map(|i| most[i].max(after[i] - before[i]));
             before = after;
         }
-        // One piece of the step more for each event, and, if implicit, an entry of the Jacobian after it; the rest are trials.
+        // One piece of the step more for each event, and, if implicit, an entry of the Jacobian after it; the
+        // rest are trials.
         let implicit = i64::from(options.contains("implicit"));
         assert!(most[0] > substeps + events + implicit * events, "{options}: {most:?}");
         for (most, name) in most.into_iter().zip(["evaluations", "indicator_calls"]) {
@@ -153,8 +156,8 @@ fn a_step_with_events_keeps_its_bound() {
     }
 }
 
-/// Linear models have a constant Jacobian: asking for `every` must not cost more calls than there are entries that
-/// vary, which is none.
+/// Linear models have a constant Jacobian: asking for `every` must not cost more calls than there are entries
+/// that vary, which is none.
 #[test]
 fn constant_entries_are_not_asked_for_again() {
     let [time, states, derivatives, _, _, _, _, directional] =
@@ -208,7 +211,8 @@ fn drive(host: &Path, exported: &Exported, steps: usize, h: f64, name: &str) -> 
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
-    // A ball that bounces ever faster has events put off, and says so once; so does a run that is less accurate than it should be.
+    // A ball that bounces ever faster has events put off, and says so once; so does a run that is less
+    // accurate than it should be.
     let may_be_said =
         |line: &str| line.contains("the rest wait for the next step") || line.contains("is estimated at");
     assert!(said.lines().all(may_be_said), "{said}");
@@ -218,8 +222,9 @@ fn drive(host: &Path, exported: &Exported, steps: usize, h: f64, name: &str) -> 
     (count(0), count(1), count(2), words[3].parse().unwrap())
 }
 
-/// The model's `malloc` is the host's, as with any library: what one allocates the other may free. Only where the host exports functions
-/// that models bring along, which the model would call in place of its own, is it bound apart (RTLD_DEEPBIND), `malloc` included.
+/// The model's `malloc` is the host's, as with any library: what one allocates the other may free. Only where
+/// the host exports functions that models bring along, which the model would call in place of its own, is it
+/// bound apart (RTLD_DEEPBIND), `malloc` included.
 #[test]
 fn the_model_is_bound_apart_only_where_names_clash() {
     let folder = TempDir::new().unwrap();
@@ -227,7 +232,8 @@ fn the_model_is_bound_apart_only_where_names_clash() {
         build("broken:allocates", "--step 10ms --stop 0.4 --method lie --mode explicit --twin off");
     let steps = 100; // the model allocates from t = 0.5 on
     let (_, allocations, releases, _) = drive(&host(folder.path()), &exported, steps, 0.01, "x");
-    // In each evaluation three blocks, one of them enlarged; fifty steps, and what the event at t = 0.5 takes.
+    // In each evaluation three blocks, one of them enlarged; fifty steps, and what the event at t = 0.5
+    // takes.
     let evaluations = allocations / 4;
     assert!((50..60).contains(&evaluations), "{allocations}");
     assert_eq!((allocations, releases), (4 * evaluations, 3 * evaluations));
@@ -263,8 +269,8 @@ fn no_allocation_in_a_step() {
     }
 }
 
-/// The clock is read only once somebody has asked for a time. Then a step of 10 ns is late in every step (calling the model alone
-/// takes longer), one of 10 s in none.
+/// The clock is read only once somebody has asked for a time. Then a step of 10 ns is late in every step
+/// (calling the model alone takes longer), one of 10 s in none.
 #[test]
 fn late_steps_are_counted() {
     for (h, late) in [(1e-8, 1000), (10.0, 0)] {

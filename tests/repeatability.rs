@@ -19,8 +19,8 @@ fn run(fmu: &mut Fmu, names: &[&str], h: f64, from: usize, to: usize) -> Vec<Vec
         .collect()
 }
 
-/// Models for what must not depend on history: with events, with a Jacobian that changes, with rolling colours,
-/// compiled from Modelica, without states.
+/// Models for what must not depend on history: with events, with a Jacobian that changes, with rolling
+/// colours, compiled from Modelica, without states.
 const RUNS: [(&str, &str, &[&str], f64); 6] = [
     ("bouncing-ball", "", &["h", "v"], 0.01),
     ("sampled-controller", "--method lie --mode implicit", &["x1", "x2", "u", "I"], 3e-3),
@@ -127,7 +127,8 @@ fn a_serialised_state_moves_to_another_instance() {
     });
 }
 
-/// A state belongs to one build: with another step the same model's numbers, of which there are as many, mean something else.
+/// A state belongs to one build: with another step the same model's numbers, of which there are as many, mean
+/// something else.
 #[test]
 fn the_state_of_another_build_is_refused() {
     let [mut one, other] = ["0.1", "0.2"]
@@ -167,7 +168,8 @@ fn a_saved_state_has_the_start_time() {
     }
 }
 
-/// A state that was restored in another instance is the same state: saved again, it has the same bytes, tolerance and start time among them.
+/// A state that was restored in another instance is the same state: saved again, it has the same bytes,
+/// tolerance and start time among them.
 #[test]
 fn a_restored_state_has_the_same_bytes() {
     let exported = build("dahlquist", "--mode implicit --step 0.1");
@@ -183,8 +185,9 @@ fn a_restored_state_has_the_same_bytes() {
     assert!(second.serialize(again) == bytes);
 }
 
-/// A model that cannot save its state is not rehearsed with: it may answer with values of its last evaluation, whatever is set afterwards. It is called as often before the first step as
-/// one whose rehearsal is taken back, counters and all.
+/// A model that cannot save its state is not rehearsed with: it may answer with values of its last
+/// evaluation, whatever is set afterwards. It is called as often before the first step as one whose rehearsal
+/// is taken back, counters and all.
 #[test]
 fn no_rehearsal_without_saved_states() {
     let folder = tempfile::TempDir::new().unwrap();

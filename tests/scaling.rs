@@ -1,4 +1,5 @@
-//! Work that must not grow faster than its input: counted in instructions, by valgrind, where it is installed.
+//! Work that must not grow faster than its input: counted in instructions, by valgrind, where it is
+//! installed.
 
 use crate::util::example;
 use std::path::Path;
@@ -21,8 +22,9 @@ fn instructions(input: &Path, output: &Path) -> f64 {
     count.parse().unwrap()
 }
 
-/// An archive of 40,000 entries once took 19 s, because each folder was compared with every entry. Twice as many more entries take
-/// twice as many more instructions; a comparison of each with each would take four times as many.
+/// An archive of 40,000 entries once took 19 s, because each folder was compared with every entry. Twice as
+/// many more entries take twice as many more instructions; a comparison of each with each would take four
+/// times as many.
 #[test]
 fn packing_is_linear_in_the_number_of_entries() {
     if Command::new("valgrind").arg("--version").output().is_err() {

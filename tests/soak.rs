@@ -1,4 +1,5 @@
-//! Runs as long as a bench's: constant memory, exact time, the same bits after a restart. Started by `tests/soak`.
+//! Runs as long as a bench's: constant memory, exact time, the same bits after a restart. Started by
+//! `tests/soak`.
 
 use crate::driver::{Exported, Fmu};
 use crate::util::build;
@@ -44,7 +45,8 @@ fn run(
     names.map(|index| fmu.real(&exported.description.variables[index].name).to_bits()).collect()
 }
 
-/// With inputs and a save and a restore every thousand steps; a second instance, given the state half-way, ends with the same bits.
+/// With inputs and a save and a restore every thousand steps; a second instance, given the state half-way,
+/// ends with the same bits.
 #[test]
 #[ignore = "long: started by tests/soak"]
 fn a_driven_model() {

@@ -1,4 +1,5 @@
-//! What the builder does with a model to learn about it: it leaves no traces, and what it is told by files and buffers is checked.
+//! What the builder does with a model to learn about it: it leaves no traces, and what it is told by files
+//! and buffers is checked.
 
 use crate::util::{build, build_file, edit_description, example, fmu_build, runge_kutta, summary};
 use std::path::Path;
@@ -18,8 +19,9 @@ fn refused(input: &Path, options: &[&str]) -> String {
     String::from_utf8(done.stderr).unwrap()
 }
 
-/// States thrown aside by 3 % of 87 rad put this model on another branch, where w runs to -10: it cannot save its state, so that it must
-/// not be thrown while it runs. Known answer: w = 10 all the time, so that every plan is exact.
+/// States thrown aside by 3 % of 87 rad put this model on another branch, where w runs to -10: it cannot save
+/// its state, so that it must not be thrown while it runs. Known answer: w = 10 all the time, so that every
+/// plan is exact.
 #[test]
 fn probing_leaves_the_run_as_it_was() {
     let summary = summary("branching", "--explore none");
@@ -38,7 +40,8 @@ fn an_output_that_is_no_number_is_named() {
     assert!(warnings(&summary).iter().any(|text| text.starts_with(named)), "{:?}", warnings(&summary));
 }
 
-/// A tunable parameter may have a column, as FMPy's users do it. One that fits nothing is named and left out; `--strict` refuses it.
+/// A tunable parameter may have a column, as FMPy's users do it. One that fits nothing is named and left out;
+/// `--strict` refuses it.
 #[test]
 fn columns_drive_inputs_and_tunable_parameters() {
     let folder = TempDir::new().unwrap();
@@ -54,9 +57,10 @@ fn columns_drive_inputs_and_tunable_parameters() {
     assert!(message.contains("speed") && message.contains("its inputs: u, T_load"), "{message}");
 }
 
-/// Inputs are set after the step that ends there: the accurate solution is read before a jump at the same point, and a sample of the model's own at that
-/// instant sees the old value. The outputs of `all-types` are its inputs, with no state between: their error is exactly 0. The controller samples every
-/// 10 ms, and its inputs jump on the same points: read behind the jump, or sampled behind it, it was off by 17 %.
+/// Inputs are set after the step that ends there: the accurate solution is read before a jump at the same
+/// point, and a sample of the model's own at that instant sees the old value. The outputs of `all-types` are
+/// its inputs, with no state between: their error is exactly 0. The controller samples every 10 ms, and its
+/// inputs jump on the same points: read behind the jump, or sampled behind it, it was off by 17 %.
 #[test]
 fn jumps_of_inputs_come_after_the_step_that_ends_there() {
     let direct = summary("all-types", "");
@@ -67,7 +71,8 @@ fn jumps_of_inputs_come_after_the_step_that_ends_there() {
     assert!(error < 1e-3, "{error}");
 }
 
-/// A file says 0.3 where the third step of 0.1 ends at 0.30000000000000004: the jump is at that point, neither a step early nor late.
+/// A file says 0.3 where the third step of 0.1 ends at 0.30000000000000004: the jump is at that point,
+/// neither a step early nor late.
 #[test]
 fn a_jump_at_a_communication_point_is_at_that_point() {
     let folder = TempDir::new().unwrap();
@@ -79,8 +84,8 @@ fn a_jump_at_a_communication_point_is_at_that_point() {
     assert_eq!(summary["error"], 0.0, "{}", summary["errors"]);
 }
 
-/// The Lorenz attractor (Lyapunov exponent 0.906/s) over 40 s: errors of 1e-6 grow by e^36. That is said, and no shorter step is advised.
-/// Over 5 s the growth is e^4.5: nothing is said.
+/// The Lorenz attractor (Lyapunov exponent 0.906/s) over 40 s: errors of 1e-6 grow by e^36. That is said, and
+/// no shorter step is advised. Over 5 s the growth is e^4.5: nothing is said.
 #[test]
 fn chaos_is_recognised() {
     let long = summary("lorenz", "--explore none");
@@ -93,9 +98,10 @@ fn chaos_is_recognised() {
     assert!(short["error"].as_f64().unwrap() <= 0.01, "{short}");
 }
 
-/// The multiplier of the stiff pendulum is a length's change by 1e-6 of it: an accurate run that controls its states alone, to 1e-6, knows nothing of it. Known answer: the motion
-/// is smooth, so that the multiplier is that of the rigid pendulum, (|v|² - g q2)/2 within 4e-6, and that is (3/2) sin of the angle below the horizontal, φ'' = cos φ. What the exported FMU is off from
-/// that is what the certificate says.
+/// The multiplier of the stiff pendulum is a length's change by 1e-6 of it: an accurate run that controls its
+/// states alone, to 1e-6, knows nothing of it. Known answer: the motion is smooth, so that the multiplier is
+/// that of the rigid pendulum, (|v|² - g q2)/2 within 4e-6, and that is (3/2) sin of the angle below the
+/// horizontal, φ'' = cos φ. What the exported FMU is off from that is what the certificate says.
 #[test]
 fn outputs_are_known_as_well_as_states() {
     let options = "--explore none --method ros34pw2 --mode implicit --jacobian every --stop 2";
@@ -116,8 +122,9 @@ fn outputs_are_known_as_well_as_states() {
     assert!((found - claimed).abs() <= 0.1 * found + 1e-4, "{found} found, {claimed} certified");
 }
 
-/// A nominal value that is a million times off is no help: differences by sqrt(eps) of 1e12 are larger than the states, of 1e-12 they drown in rounding, and both
-/// say nothing of a state's error. The answer is that of the model without nominal values.
+/// A nominal value that is a million times off is no help: differences by sqrt(eps) of 1e12 are larger than
+/// the states, of 1e-12 they drown in rounding, and both say nothing of a state's error. The answer is that
+/// of the model without nominal values.
 #[test]
 fn absurd_nominal_values_change_nothing() {
     let folder = TempDir::new().unwrap();
@@ -138,8 +145,9 @@ fn absurd_nominal_values_change_nothing() {
     }
 }
 
-/// A controller samples its set point every 10 ms, the bench sets a new one at the same instants: the sample comes first, in the accurate run as in the FMU, also where
-/// the two clocks round otherwise. With 14 steps per sample, 35 · 10 ms is an ulp behind 490 steps.
+/// A controller samples its set point every 10 ms, the bench sets a new one at the same instants: the sample
+/// comes first, in the accurate run as in the FMU, also where the two clocks round otherwise. With 14 steps
+/// per sample, 35 · 10 ms is an ulp behind 490 steps.
 #[test]
 fn a_sample_comes_before_the_inputs_of_its_instant() {
     let folder = TempDir::new().unwrap();
@@ -164,8 +172,9 @@ fn a_sample_comes_before_the_inputs_of_its_instant() {
     assert!(error < 0.002, "{error}");
 }
 
-/// Three clutches in a row, the third with no normal force: the last inertia stands still, and its speed, a sum of four others, is rounding. The run has a dozen events and no chaos:
-/// what the certificate claims is what the FMU is off from midpoint steps of 2 µs, by a factor of three.
+/// Three clutches in a row, the third with no normal force: the last inertia stands still, and its speed, a
+/// sum of four others, is rounding. The run has a dozen events and no chaos: what the certificate claims is
+/// what the FMU is off from midpoint steps of 2 µs, by a factor of three.
 #[test]
 fn clutches_are_not_chaotic() {
     let options = "--explore none --method lie";
@@ -255,9 +264,11 @@ fn clutches_by_midpoint_steps(h: f64, steps: usize) -> Vec<[f64; 3]> {
     found
 }
 
-/// A thermostat follows a set point that rises. The FMU holds its inputs during a step, and 1 mK of error, 4e-5 of what the temperature moves by, shifts an event by 2 ms:
-/// the heater is switched late. The certificate tells by how much, in seconds, in steps and as a share of the time: what a comparison with midpoint steps of 5 µs shows, within one step. With
-/// a constant set point and a method of second order nothing is late.
+/// A thermostat follows a set point that rises. The FMU holds its inputs during a step, and 1 mK of error,
+/// 4e-5 of what the temperature moves by, shifts an event by 2 ms: the heater is switched late. The
+/// certificate tells by how much, in seconds, in steps and as a share of the time: what a comparison with
+/// midpoint steps of 5 µs shows, within one step. With a constant set point and a method of second order
+/// nothing is late.
 #[test]
 fn a_late_switch_is_told() {
     let folder = TempDir::new().unwrap();

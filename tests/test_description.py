@@ -105,3 +105,24 @@ def test_what_is_written_is_valid(tmp_path):
     print(f"{len(pairs)} mutants, {accepted} accepted")
     assert accepted > len(pairs) / 10, f"only {accepted} of {len(pairs)} were accepted"
     assert not faults, f"{len(faults)} of {accepted} accepted:\n" + "\n".join(faults[:20])
+
+
+def test_descriptions_of_fmi_3_validate(tmp_path):
+    """Whatever version a model is of, what is written for it in FMI 3.0 is valid by the schema, and FMPy reads it."""
+    folders = ["reference-fmus/xml", "modelDescription/tests/data/nasty", "modelDescription/tests/data/fmi3"]
+    files = [file for folder in folders for file in sorted((ROOT / folder).glob("*.xml"))]
+    pairs = [(file, tmp_path / f"{number}.fmi3.xml") for number, file in enumerate(files)]
+    rewrite = ["cargo", "run", "-q", "-p", "model-description", "--example", "rewrite", "--"]
+    done = subprocess.run([*rewrite, *(str(file) for pair in pairs for file in pair)], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    schema = etree.XMLSchema(file=str(Path(fmpy.__file__).parent / "schema/fmi3/fmi3ModelDescription.xsd"))
+    for given, written in pairs:
+        tree = etree.parse(str(written), etree.XMLParser(huge_tree=True))
+        assert schema.validate(tree), f"{given.name}: {schema.error_log[0].message}"
+        description = fmpy.read_model_description(str(written), validate=False)
+        assert description.fmiVersion == "3.0" and description.coSimulation and not description.modelExchange
+        references = tree.xpath("/*/ModelVariables/*/@valueReference")
+        assert len(set(references)) == len(references), f"{given.name}: two variables share a value reference"
+    rod = fmpy.read_model_description(str(pairs[-1][1]), validate=False)
+    shapes = {variable.name: [int(it.start) for it in variable.dimensions] for variable in rod.modelVariables}
+    assert shapes["T"] == shapes["der(T)"] == [5] and shapes["u"] == [2] and shapes["gain"] == []

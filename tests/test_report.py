@@ -178,7 +178,7 @@ def test_no_heading_is_printed_without_its_figure(build, tmp_path):
     where = lambda words: next((i for i, page in enumerate(pages) if re.search(words, page, re.M)), None)  # noqa: E731
     for heading, drawing in {
         r"^ *Trajectories": "deviation N.m",
-        "What the FMU says of its error": "tolerance 1 %",
+        "What the FMU says of its error": "tolerance 1 %$",
         r"^ *The watch": "speaks above",
         r"^ *Structure": "kept entry",
         r"^ *Stability": "The model, h λ",

@@ -54,6 +54,9 @@ mod repeatability;
 mod scaling;
 /// Ten million steps, ten thousand instances.
 mod soak;
+/// FMUs that bring their sources, of FMI 2.0 and 3.0: arrays, clocks, structural sizes, compilers.
+#[cfg(unix)]
+mod sources;
 /// The study leaves no traces; buffers, numbers and columns are checked.
 mod study;
 /// The twin that tells the error at run time.

@@ -2,8 +2,9 @@
 
 use crate::util::{build, fmu_build, summary};
 
-/// x' = -k x, y = x, from 1, with k = 50 and H = 10 ms: one step of linearly implicit Euler multiplies by 1/(1 + h k). The FMU takes two of H/2,
-/// its twin one of H; they differ by what is known exactly, and the estimate is the mean of that over the range.
+/// x' = -k x, y = x, from 1, with k = 50 and H = 10 ms: one step of linearly implicit Euler multiplies by
+/// 1/(1 + h k). The FMU takes two of H/2, its twin one of H; they differ by what is known exactly, and the
+/// estimate is the mean of that over the range.
 #[test]
 fn the_estimate_is_the_difference_of_two_integrations() {
     const OPTIONS: &str = "--step 10ms --method lie --mode implicit --twin on --set k=50";
@@ -27,8 +28,8 @@ fn the_estimate_is_the_difference_of_two_integrations() {
     assert_eq!(fmu.string("fmuBuild.errorOutput"), "x");
 }
 
-/// The FMU's own values do not depend on whether there is a twin: the same steps, the same bits. (But for time events: what lies between
-/// them is taken in two where the plan has a twin.)
+/// The FMU's own values do not depend on whether there is a twin: the same steps, the same bits. (But for
+/// time events: what lies between them is taken in two where the plan has a twin.)
 #[test]
 fn the_twin_changes_no_value() {
     for (model, output, step) in [("two-mass", "w_l", 1e-3), ("bouncing-ball", "h", 1e-2)] {
@@ -46,7 +47,8 @@ fn the_twin_changes_no_value() {
     }
 }
 
-/// Inputs, their slopes, a restored state, a serialised one, a reset: both go on as they did, to the last bit of what is told.
+/// Inputs, their slopes, a restored state, a serialised one, a reset: both go on as they did, to the last bit
+/// of what is told.
 #[test]
 fn the_twin_is_saved_restored_serialised_and_reset() {
     const TOLD: [&str; 3] = ["fmuBuild.error", "fmuBuild.errorPeak", "fmuBuild.errorButForLateness"];
@@ -85,7 +87,8 @@ fn the_twin_is_saved_restored_serialised_and_reset() {
     other.free(state);
 }
 
-/// Communication steps of H/2, 3.7 H and irregular ones: the twin always takes half as many, so that there is something to tell.
+/// Communication steps of H/2, 3.7 H and irregular ones: the twin always takes half as many, so that there is
+/// something to tell.
 #[test]
 fn every_communication_step_is_told_of() {
     let exported = build("dc-drive", "--step 1ms --twin on");
@@ -103,7 +106,8 @@ fn every_communication_step_is_told_of() {
     }
 }
 
-/// No request for memory in a step, the twin's and the comparison included; and never more evaluations than the bound says.
+/// No request for memory in a step, the twin's and the comparison included; and never more evaluations than
+/// the bound says.
 #[test]
 fn a_step_with_a_twin_allocates_nothing_and_keeps_its_bound() {
     for model in ["two-mass", "sampled-controller", "many-indicators"] {
@@ -134,7 +138,8 @@ fn a_step_with_a_twin_allocates_nothing_and_keeps_its_bound() {
     }
 }
 
-/// The orifice that the importer tripled: the drive with other parameters than it was built with is far off, and says so.
+/// The orifice that the importer tripled: the drive with other parameters than it was built with is far off,
+/// and says so.
 #[test]
 fn what_is_beyond_the_tolerance_is_told_once_and_counted() {
     let exported =
@@ -151,8 +156,8 @@ fn what_is_beyond_the_tolerance_is_told_once_and_counted() {
     assert!(told.len() == 1 && told[0].1.contains("error of x"), "{messages:?}");
 }
 
-/// One instance per process: no twin, a warning that says so, and the FMU is built all the same. Nor where it was not wanted, nor
-/// where an odd number of internal steps was asked for.
+/// One instance per process: no twin, a warning that says so, and the FMU is built all the same. Nor where it
+/// was not wanted, nor where an odd number of internal steps was asked for.
 #[test]
 fn without_a_second_instance_there_is_no_twin() {
     let said = summary("stick-slip", "--twin on");
@@ -196,7 +201,8 @@ fn peaks_are_told_and_bounded() {
     assert!(!warned(free) && warned(&bounded));
 }
 
-/// Whatever the twin's model returns, and in whatever call: the FMU says fmi2OK, its values are those that it would have had, and the loss is told once.
+/// Whatever the twin's model returns, and in whatever call: the FMU says fmi2OK, its values are those that it
+/// would have had, and the loss is told once.
 #[test]
 fn a_twin_that_fails_does_not_fail_the_fmu() {
     let exported = build("strict", "--step 10ms --twin on");
@@ -250,8 +256,9 @@ fn a_twin_that_fails_does_not_fail_the_fmu() {
     assert!(losses > 60, "{losses}");
 }
 
-/// Without a twin the steps' own estimates are carried on. On x' = -k x with linearly implicit Euler the error after n steps is known; the
-/// estimate, calibrated where k was 1, is within a factor of three of it where k is 3.
+/// Without a twin the steps' own estimates are carried on. On x' = -k x with linearly implicit Euler the
+/// error after n steps is known; the estimate, calibrated where k was 1, is within a factor of three of it
+/// where k is 3.
 #[test]
 fn without_a_twin_the_error_is_carried_on() {
     const OPTIONS: &str = "--step 10ms --method lie --mode implicit --substeps 1";
@@ -271,8 +278,9 @@ fn without_a_twin_the_error_is_carried_on() {
     }
 }
 
-/// A controller that samples at every communication point, or a stiff plant between samples: time events cut the steps of the FMU and of its twin at the
-/// same points, and still they differ, so that there is something to tell.
+/// A controller that samples at every communication point, or a stiff plant between samples: time events cut
+/// the steps of the FMU and of its twin at the same points, and still they differ, so that there is something
+/// to tell.
 #[test]
 fn time_events_do_not_make_them_alike() {
     for step in ["10ms", "20ms", "5ms"] {

@@ -49,9 +49,9 @@ pub fn summary(model: &str, options: &str) -> serde_json::Value {
 
 /// FMUs that were built once, for all tests that want the same one.
 ///
-/// They lie in `target/tmp/fmus`, each in a folder named by a hash of the executable, the model and the options: a new executable
-/// finds nothing and builds anew. A folder appears by renaming, whole, so that tests in other threads and
-/// processes may share it.
+/// They lie in `target/tmp/fmus`, each in a folder named by a hash of the executable, the model and the
+/// options: a new executable finds nothing and builds anew. A folder appears by renaming, whole, so that
+/// tests in other threads and processes may share it.
 mod cache {
     use super::{build_file, data, example};
     use std::collections::HashMap;

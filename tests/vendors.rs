@@ -1,5 +1,6 @@
-//! FMUs as vendors make them: something that they promise ends their process, fails or changes them. Other importers run them, and so does fmu-build:
-//! without that, with a warning, and with an FMU that does not promise it. The models are `broken:*`, x' = -x and y = x.
+//! FMUs as vendors make them: something that they promise ends their process, fails or changes them. Other
+//! importers run them, and so does fmu-build: without that, with a warning, and with an FMU that does not
+//! promise it. The models are `broken:*`, x' = -x and y = x.
 
 use crate::util::{build, build_file, edit_description, example, fmu_build, summary};
 use reference_fmus::models::broken::DAEMON;
@@ -14,7 +15,8 @@ fn warnings(fault: &str) -> Vec<String> {
     warnings.map(|warning| warning.as_str().unwrap().to_string()).collect()
 }
 
-/// The warning, and what the new FMU says of itself. Its y is exp(-t) to within 1 %, the tolerance of the build.
+/// The warning, and what the new FMU says of itself. Its y is exp(-t) to within 1 %, the tolerance of the
+/// build.
 fn check(fault: &str, warning: &str, denied: &[&str]) {
     let found = warnings(fault);
     assert!(found.iter().any(|text| text.contains(warning)), "{fault}: {found:?}");
@@ -66,7 +68,8 @@ fn other_abilities_that_end_the_process() {
     assert!(description.contains("canBeInstantiatedOnlyOncePerProcess=\"true\""));
 }
 
-/// The end is the FMU's own, after all is known: neither a crash nor a hang there costs the build more than the two seconds that it waits once.
+/// The end is the FMU's own, after all is known: neither a crash nor a hang there costs the build more than
+/// the two seconds that it waits once.
 #[test]
 fn an_fmu_that_does_not_end_well_is_built() {
     let begin = Instant::now();
@@ -84,7 +87,8 @@ fn an_fmu_that_does_not_end_well_is_built() {
     assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", begin.elapsed());
 }
 
-/// Where there are no states, nothing is asked for them: OpenModelica's models write a value for none, and one model is in its error state from then on.
+/// Where there are no states, nothing is asked for them: OpenModelica's models write a value for none, and
+/// one model is in its error state from then on.
 #[test]
 fn models_without_states_are_not_asked_for_them() {
     for fault in ["writes-without-states", "error-without-states"] {
@@ -112,8 +116,8 @@ fn who_writes_a_little_beyond_gets_room() {
     assert!(fmu.real("x") < before);
 }
 
-/// A model that asks for Event Mode after every completed step and changes nothing there: the accurate run keeps its steps
-/// and comes to its end, instead of beginning carefully after each of a million events.
+/// A model that asks for Event Mode after every completed step and changes nothing there: the accurate run
+/// keeps its steps and comes to its end, instead of beginning carefully after each of a million events.
 #[test]
 fn step_events_that_change_nothing_do_not_stop_the_accurate_run() {
     let summary = summary("broken:asks-always", "--step 10ms");

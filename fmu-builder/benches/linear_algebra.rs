@@ -1,7 +1,7 @@
 //! What the linear algebra of a fully implicit step costs: `cargo bench -p fmu-builder`.
 //!
-//! Times are means over a batch, so that reading the clock does not count, and the fastest of many batches: whatever
-//! else the machine does only adds.
+//! Times are means over a batch, so that reading the clock does not count, and the fastest of many batches:
+//! whatever else the machine does only adds.
 
 use fmu_builder::structure::typical::{band, grid, robot, second_order};
 use fmu_builder::structure::{Pattern, plan_parts};
@@ -12,7 +12,8 @@ const H: f64 = 0.01;
 
 fn main() {
     println!(
-        "| structure | states | entries | colours | tears | operations | refactor | solve | both | operations per ns | built in |"
+        "| structure | states | entries | colours | tears | operations | refactor | solve | both | \
+         operations per ns | built in |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for (name, pattern) in [

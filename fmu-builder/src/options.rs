@@ -49,6 +49,7 @@ pub struct Options {
     pub rho: Option<f64>,
     pub watch: WatchMode,
     pub twin: TwinMode,
+    pub prefer: Preference,
 
     pub run: Run,
     pub limits: Limits,
@@ -85,6 +86,7 @@ impl Options {
             rho: None,
             watch: WatchMode::default(),
             twin: TwinMode::default(),
+            prefer: Preference::default(),
             run: Run::default(),
             limits: Limits::default(),
             compilation: Compilation::default(),
@@ -348,6 +350,26 @@ pub enum WatchMode {
 impl WatchMode {
     pub const NAMES: [(&str, WatchMode); 3] =
         [("act", WatchMode::Act), ("report", WatchMode::Report), ("off", WatchMode::Off)];
+}
+
+/// Which of the plans that keep the tolerance is taken.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Preference {
+    /// The cheapest.
+    Speed,
+    /// The cheapest that keeps two thirds of the tolerance.
+    #[default]
+    Balanced,
+    /// The most accurate that keeps the default budget.
+    Accuracy,
+}
+
+impl Preference {
+    pub const NAMES: [(&str, Preference); 3] = [
+        ("speed", Preference::Speed),
+        ("balanced", Preference::Balanced),
+        ("accuracy", Preference::Accuracy),
+    ];
 }
 
 /// Whether a second integration tells the error at run time.

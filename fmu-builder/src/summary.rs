@@ -18,7 +18,7 @@ pub use remarks::{findings, repairs};
 pub use verdict::{Accuracy, Mark, Moved, NamedFigure, Timeliness, Verdict};
 pub use words::{count, first_of, trim};
 
-use crate::decide::{Certificate, Explored, Told, WorstStep};
+use crate::decide::{Certificate, Explored, Told, Trial, WorstStep};
 use crate::findings::{Computing, quantiles};
 use crate::report::Figures;
 use crate::warning::Warnings;
@@ -80,6 +80,9 @@ pub struct Summary {
     pub error: Option<f64>,
     pub explored: Explored,
     pub tolerance: f64,
+    /// What was tried, in order, and why it lost. Not inside the FMU: the longest steps are measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trials: Vec<Trial>,
     /// Per output (or state).
     pub errors: Vec<NamedError>,
     /// Of the outputs that are no Reals.
@@ -246,6 +249,7 @@ impl Summary {
             indicator_time_ns: None,
             longest_step_ns: None,
             longest_step_share: None,
+            trials: Vec::new(),
             warnings: self.warnings.unmeasured(),
             ..self.clone()
         }

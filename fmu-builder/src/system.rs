@@ -1,4 +1,5 @@
-//! The operating system: all that differs between Unix and Windows, with one interface. No other file of the builder asks which one it is.
+//! The operating system: all that differs between Unix and Windows, with one interface. No other file of the
+//! builder asks which one it is.
 
 #[cfg(unix)]
 mod unix;

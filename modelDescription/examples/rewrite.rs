@@ -1,6 +1,7 @@
 //! `cargo run -p model-description --example rewrite -- in.xml out.xml`: what an exported FMU would say.
 //!
-//! Prints the warnings; the output can be given to any validator. More pairs of files may follow; what is refused has no output.
+//! Prints the warnings; the output can be given to any validator. More pairs of files may follow; what is
+//! refused has no output. An output that is called `*.fmi3.xml` is written in FMI 3.0.
 
 use model_description::{CoSimulation, Diagnostic, DiagnosticKind, read};
 
@@ -26,7 +27,9 @@ fn rewrite(input: &str, output: &str) -> Result<(), Box<dyn std::error::Error>> 
     for warning in &model.warnings {
         println!("{warning}");
     }
-    let free = model.variables.iter().map(|v| v.value_reference).max().unwrap_or(0).wrapping_add(1);
+    let scalars = model.variables.iter().map(|v| v.value_reference);
+    let used = scalars.chain(model.shell().iter().map(|v| v.value_reference)).max();
+    let free = used.unwrap_or(0).wrapping_add(1);
     let diagnostic = |name: &str, at: u32, kind, unit: Option<&str>| Diagnostic {
         name: format!("fmu_build.{name}"),
         value_reference: free.wrapping_add(at),
@@ -39,6 +42,7 @@ fn rewrite(input: &str, output: &str) -> Result<(), Box<dyn std::error::Error>> 
         generation_tool: "fmu-build".into(),
         model_identifier: "model".into(),
         step_size: 1e-3,
+        internal_step_size: 5e-4,
         can_get_and_set_fmu_state: true,
         diagnostics: vec![
             diagnostic("step_time", 0, DiagnosticKind::Real, Some("s")),
@@ -46,6 +50,10 @@ fn rewrite(input: &str, output: &str) -> Result<(), Box<dyn std::error::Error>> 
         ],
         ..CoSimulation::default()
     };
-    std::fs::write(output, model.into_co_simulation(&request))?;
+    let written = match output.ends_with(".fmi3.xml") {
+        true => model.into_co_simulation_3(&request),
+        false => model.into_co_simulation(&request),
+    };
+    std::fs::write(output, written)?;
     Ok(())
 }

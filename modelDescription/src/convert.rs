@@ -23,6 +23,8 @@ pub struct CoSimulation {
     pub generation_tool: String,
     pub model_identifier: String,
     pub step_size: f64,
+    /// What the FMU cuts it into; only a description of FMI 3.0 tells it.
+    pub internal_step_size: f64,
     /// `None`: as it is in the file.
     pub start_time: Option<f64>,
     pub stop_time: Option<f64>,

@@ -1,9 +1,10 @@
 //! Names with prefixes, so that strict readers accept them: XML 1.0 alone would allow more.
 //!
-//! Elements of FMI have no prefix any more when this runs (`annotate::leave_namespace`, `conform`); what remains stands in vendor
-//! annotations and declarations. "Namespaces in XML 1.0" wants every prefix declared, none declared as nothing, one colon
-//! in a name at most, and no attribute twice. The schema wants no `xsi:type` of a type that it
-//! does not know, and looks into an annotation's element that bears the name of FMI's own root.
+//! Elements of FMI have no prefix any more when this runs (`annotate::leave_namespace`, `conform`); what
+//! remains stands in vendor annotations and declarations. "Namespaces in XML 1.0" wants every prefix
+//! declared, none declared as nothing, one colon in a name at most, and no attribute twice. The schema wants
+//! no `xsi:type` of a type that it does not know, and looks into an annotation's element that bears the name
+//! of FMI's own root.
 
 use std::collections::HashMap;
 

@@ -1,6 +1,7 @@
 //! The units that a description defines, as numbers.
 //!
-//! FMI 2.0, 2.2.2: value in base units = factor · value + offset, and value in a display unit = factor · value + offset.
+//! FMI 2.0, 2.2.2: value in base units = factor · value + offset, and value in a display unit = factor ·
+//! value + offset.
 
 use crate::model::ModelDescription;
 use crate::tree::Element;

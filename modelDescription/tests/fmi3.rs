@@ -111,6 +111,38 @@ fn what_is_written_is_right() {
     assert_eq!(read(&read(ROD).unwrap().write()).unwrap(), read(ROD).unwrap(), "the file itself is kept");
 }
 
+/// What is written for Co-Simulation in FMI 3.0 has the same variables, arrays as arrays, and is read again without a warning.
+#[test]
+fn arrays_are_arrays_again() {
+    let rod = read(ROD).unwrap();
+    let again = read(&rod.into_co_simulation_3(&request())).unwrap();
+    assert_eq!(again.warnings, Vec::<String>::new());
+    assert!(again.co_simulation && again.model_exchange.is_none());
+    assert_eq!(names(&again), names(&rod));
+    let shape = |model: &ModelDescription| -> Vec<(String, u32, Type, Vec<u32>)> {
+        let arrays = model.fmi3.as_ref().unwrap().arrays.iter();
+        arrays.map(|it| (it.name.clone(), it.value_reference, it.kind, it.dimensions.clone())).collect()
+    };
+    assert_eq!(shape(&again), shape(&rod));
+    assert_eq!(again.structure.derivatives, rod.structure.derivatives);
+    assert_eq!(again.states(), rod.states());
+}
+
+/// In FMI 2.0 a value reference is unique for its type, and aliases share one; in FMI 3.0 every variable has its own. The
+/// shell says which scalar of the model each stands for.
+#[test]
+fn variables_of_fmi_2_get_references_of_their_own() {
+    let two = "<fmiModelDescription fmiVersion=\"2.0\" modelName=\"M\" guid=\"{1}\"><ModelExchange modelIdentifier=\"M\"/>\
+         <ModelVariables><ScalarVariable name=\"a\" valueReference=\"1\"><Real/></ScalarVariable>\
+         <ScalarVariable name=\"b\" valueReference=\"1\"><Real/></ScalarVariable>\
+         <ScalarVariable name=\"i\" valueReference=\"1\" variability=\"discrete\"><Integer/></ScalarVariable>\
+         <ScalarVariable name=\"c\" valueReference=\"7\"><Real/></ScalarVariable></ModelVariables>\
+         <ModelStructure/></fmiModelDescription>";
+    let shell = read(two.as_bytes()).unwrap().shell();
+    let references: Vec<(u32, u32)> = shell.iter().map(|it| (it.value_reference, it.first)).collect();
+    assert_eq!(references, [(1, 1), (8, 1), (9, 1), (7, 7)]);
+}
+
 #[test]
 fn what_cannot_be_handed_through_is_left_out_by_name() {
     let text = model(

@@ -56,15 +56,18 @@ fn variable() -> impl Strategy<Value = String> {
     let kind =
         prop::sample::select(vec!["Real", "Real", "Real", "Integer", "Boolean", "String", "Enumeration"]);
     let words = prop::collection::vec(word(), 8);
-    (text(), 0u32..9, text(), attributes, inner, kind, words).prop_map(|(name, vr, about, outer, inner, kind, words)| {
-        let pair = |(name, value): (&&str, &&str)| format!(" {name}=\"{value}\"");
-        let outer: String = outer.iter().zip(&words).map(pair).collect();
-        let inner: String = inner.iter().zip(&words[4..]).map(pair).collect();
-        let (name, about) = (escape(&name), escape(&about));
-        format!(
-            "<ScalarVariable name=\"{name}\" valueReference=\"{vr}\" description=\"{about}\"{outer}><{kind}{inner}/></ScalarVariable>"
-        )
-    })
+    (text(), 0u32..9, text(), attributes, inner, kind, words).prop_map(
+        |(name, vr, about, outer, inner, kind, words)| {
+            let pair = |(name, value): (&&str, &&str)| format!(" {name}=\"{value}\"");
+            let outer: String = outer.iter().zip(&words).map(pair).collect();
+            let inner: String = inner.iter().zip(&words[4..]).map(pair).collect();
+            let (name, about) = (escape(&name), escape(&about));
+            format!(
+                "<ScalarVariable name=\"{name}\" valueReference=\"{vr}\" \
+             description=\"{about}\"{outer}><{kind}{inner}/></ScalarVariable>"
+            )
+        },
+    )
 }
 
 fn unknowns() -> impl Strategy<Value = String> {
@@ -145,7 +148,8 @@ fn without_lines(mut model: ModelDescription) -> ModelDescription {
 fn a_huge_model_is_read_and_written() {
     let n = 50_000;
     let mut xml = String::from(
-        "<fmiModelDescription fmiVersion=\"2.0\" modelName=\"M\" guid=\"g\"><ModelExchange modelIdentifier=\"M\"/><ModelVariables>",
+        "<fmiModelDescription fmiVersion=\"2.0\" modelName=\"M\" guid=\"g\"><ModelExchange \
+         modelIdentifier=\"M\"/><ModelVariables>",
     );
     for i in 0..n {
         let body = match i % 3 {

@@ -148,7 +148,8 @@ fn the_converted_description_keeps_the_model() {
         assert!(result.co_simulation && result.model_exchange.is_none(), "{name}");
         let message = result.require_model_exchange().unwrap_err().to_string();
         let expected = format!(
-            "{} has no <ModelExchange> element (it is for Co-Simulation only); re-export it for Model Exchange",
+            "{} has no <ModelExchange> element (it is for Co-Simulation only); re-export it for Model \
+             Exchange",
             model.model_name
         );
         assert_eq!(message, expected);

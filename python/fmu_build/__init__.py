@@ -13,13 +13,14 @@ Its warnings are Python warnings of the category :class:`FmuBuildWarning`.
 
 from __future__ import annotations
 
-from ._command import bench, build, example, examples, inspect
+from ._command import bench, build, compare, example, examples, inspect
 from ._process import FmuBuildWarning, Refused, UsageError, executable
-from ._result import Benchmark, Build, Inspection, NamedError, Record, Report
+from ._result import Benchmark, Build, Comparison, Inspection, NamedError, Record, Report
 
 __all__ = [
     "Benchmark",
     "Build",
+    "Comparison",
     "FmuBuildWarning",
     "Inspection",
     "NamedError",
@@ -31,6 +32,7 @@ __all__ = [
     "bench",
     "build",
     "certify",
+    "compare",
     "example",
     "examples",
     "executable",

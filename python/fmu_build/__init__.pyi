@@ -1,4 +1,11 @@
-from ._command import bench as bench, build as build, example as example, examples as examples, inspect as inspect
+from ._command import (
+    bench as bench,
+    build as build,
+    compare as compare,
+    example as example,
+    examples as examples,
+    inspect as inspect,
+)
 from ._process import (
     FmuBuildWarning as FmuBuildWarning,
     Refused as Refused,
@@ -8,6 +15,7 @@ from ._process import (
 from ._result import (
     Benchmark as Benchmark,
     Build as Build,
+    Comparison as Comparison,
     Inspection as Inspection,
     NamedError as NamedError,
     Record as Record,

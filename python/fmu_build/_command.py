@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Union
 
-from ._process import FmuBuildWarning, Progress, run
-from ._result import Benchmark, Build, Inspection, Report
+from ._process import FmuBuildWarning, Progress, judged, run
+from ._result import Benchmark, Build, Comparison, Inspection, Report
 from ._signals import PathLike, Signals, files
 
 Quantity = Union[str, float]
@@ -98,7 +98,7 @@ def inspect(
     more: Sequence[str] = (),
 ) -> Inspection:
     """The structure of a Model-Exchange FMU: Jacobian, blocks, tears, colours, what it declares wrongly."""
-    return Inspection(_told("inspect", [fmu], _options(locals(), "fmu", "inputs"), inputs, progress, more))
+    return Inspection(_told("inspect", fmu, _options(locals(), "fmu", "inputs"), inputs, progress, more)[0])
 
 
 def bench(
@@ -106,6 +106,7 @@ def bench(
     *,
     steps: int | None = None,
     deadline: Quantity | None = None,
+    max_overruns: int | None = None,
     pace: bool = False,
     realtime: bool = False,
     audit: bool = False,
@@ -118,8 +119,46 @@ def bench(
     progress: Progress | None = None,
     more: Sequence[str] = (),
 ) -> Benchmark:
-    """The time of every step of an FMU that fmu-build made, through its C interface."""
-    return Benchmark(_told("bench", [fmu], _options(locals(), "fmu", "inputs"), inputs, progress, more))
+    """The time of every step of an FMU that fmu-build made, through its C interface.
+
+    Steps that missed the deadline beyond ``max_overruns`` make ``passed`` false; nothing is raised."""
+    return Benchmark(*_told("bench", fmu, _options(locals(), "fmu", "inputs"), inputs, progress, more))
+
+
+def compare(
+    original: PathLike,
+    built: PathLike | None = None,
+    *,
+    inputs: Signals | Iterable[Signals] | None = None,
+    set: Mapping[str, Any] | None = None,
+    start: Quantity | None = None,
+    stop: Quantity | None = None,
+    max_error: str | Mapping[str, str] | Sequence[str] | None = None,
+    max_peak: str | Mapping[str, str] | Sequence[str] | None = None,
+    csv: PathLike | None = None,
+    report: PathLike | None = None,
+    junit: PathLike | None = None,
+    time_limit: Quantity | None = None,
+    memory_limit: str | None = None,
+    no_sandbox: bool = False,
+    progress: Progress | None = None,
+    more: Sequence[str] = (),
+) -> Comparison:
+    """Drive the original FMU and the one that was built from it by the same signals, and compare them.
+
+    ``max_error="1%"``, ``max_error={"y": "0.2degC"}``: what is beyond is listed in ``failures``, and ``passed`` is false; nothing is
+    raised. Without ``built`` the FMU is simulated alone; ``trajectories`` has its outputs.
+    """
+    options = _options(locals(), "original", "built", "inputs", "csv")
+    with tempfile.TemporaryDirectory(prefix="fmu-build-") as folder:
+        table = Path(csv or Path(folder) / "table.csv")
+        words = [*_arguments({**options, "inputs": files(inputs, Path(folder)), "csv": table}), *more]
+        fmus = [os.fspath(fmu) for fmu in (original, built) if fmu is not None]
+        text, passed = judged(["compare", "--json", *words, *fmus], progress, is_gate=True)
+        content = table.read_text(encoding="utf-8")
+    said = json.loads(text)
+    _warn(said, 3)
+    return Comparison(said, passed, content)
 
 
 def example(name: str, output: PathLike | None = None) -> Path:
@@ -137,18 +176,19 @@ def examples() -> dict[str, str]:
 
 def _told(
     command: str,
-    fmus: Sequence[PathLike],
+    fmu: PathLike,
     options: Mapping[str, Any],
     inputs: Signals | Iterable[Signals] | None,
     progress: Progress | None,
     more: Sequence[str],
-) -> dict[str, Any]:
-    """What a command prints as JSON."""
+) -> tuple[dict[str, Any], bool]:
+    """What a command prints as JSON, and whether it is content."""
     with tempfile.TemporaryDirectory(prefix="fmu-build-") as folder:
         words = [*_arguments({**options, "inputs": files(inputs, Path(folder))}), *more]
-        said: dict[str, Any] = json.loads(run([command, "--json", *words, *(os.fspath(fmu) for fmu in fmus)], progress))
+        text, passed = judged([command, "--json", *words, os.fspath(fmu)], progress, is_gate=True)
+    said: dict[str, Any] = json.loads(text)
     _warn(said, 4)
-    return said
+    return said, passed
 
 
 def _options(arguments: dict[str, Any], *others: str) -> dict[str, Any]:

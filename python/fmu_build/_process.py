@@ -45,8 +45,14 @@ def version() -> str:
     return run(["--version"]).split()[1]
 
 
-def run(arguments: list[str], progress: Progress | None = None, accept: tuple[int, ...] = (0,)) -> str:
-    """Run the executable and return what it prints. Exit codes beyond ``accept`` are exceptions."""
+def run(arguments: list[str], progress: Progress | None = None) -> str:
+    """Run the executable and return what it prints; what it refuses is an exception."""
+    return judged(arguments, progress)[0]
+
+
+def judged(arguments: list[str], progress: Progress | None = None, is_gate: bool = False) -> tuple[str, bool]:
+    """Run the executable; return what it prints and whether it is content. A gate, such as ``compare``, may answer and not be content;
+    others that are not content have refused, which is an exception."""
     environment = {**os.environ, "FMU_BUILD_PROGRESS": "lines"} if progress else None
     process = subprocess.Popen(
         [os.fspath(executable()), *arguments],
@@ -79,7 +85,8 @@ def run(arguments: list[str], progress: Progress | None = None, accept: tuple[in
         reader.join()
         process.stdout.close()
         process.stderr.close()
-    if code not in accept or (code != 0 and not output[0].strip()):
+    answered = is_gate and code == 1 and output[0].strip()
+    if code != 0 and not answered:
         message = "".join(complaint).strip().removeprefix("fmu-build: ")
         raise (UsageError if code == 2 else Refused)(message or f"fmu-build ended with exit code {code}")
-    return output[0]
+    return output[0], code == 0

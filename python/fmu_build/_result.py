@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 import os
 import webbrowser
 from collections.abc import Iterable, Mapping, Sequence
@@ -158,3 +160,42 @@ class Benchmark(Record):
     overruns: int
     step_time_ns: Record
     warnings: list[str]
+
+    def __init__(self, content: Mapping[str, Any], passed: bool) -> None:
+        super().__init__(content)
+        self.passed = passed
+        """Not more steps missed the deadline than may."""
+
+
+class Comparison(Record):
+    """How far an exported FMU is from the original: everything that ``compare --json`` prints, and the trajectories."""
+
+    original: str
+    built: str | None
+    model: str
+    step: float
+    error: float | None
+    runs: list[Record]
+    failures: list[str]
+    warnings: list[str]
+
+    def __init__(self, content: Mapping[str, Any], passed: bool, table: str) -> None:
+        super().__init__(content)
+        self.passed = passed
+        """Nothing failed, and nothing is beyond ``max_error`` and ``max_peak``."""
+        self._table = table
+
+    @property
+    def trajectories(self) -> numpy.ndarray[Any, Any]:
+        """The signals as FMPy gives them, a structured array: ``time``, each output, the exported FMU's as ``"y (built)"``; with several
+        runs their number, from 1, as ``run``."""
+        head, *rows = csv.reader(io.StringIO(self._table))
+        return structured([dict(zip(head, (float(cell) if cell else None for cell in row))) for row in rows], head)
+
+    def to_numpy(self) -> numpy.ndarray[Any, Any]:
+        """The errors, a row for each run and output."""
+        return structured({"run": number, **output} for number, run in enumerate(self.runs, 1) for output in run.outputs)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The errors as a DataFrame."""
+        return frame(self.to_numpy())

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import zipfile
 from inspect import signature
+from pathlib import Path
 
 import fmu_build
 import pytest
@@ -43,12 +44,12 @@ def test_the_version_is_the_executables():
     assert fmu_build.__version__ == printed.split()[1]
 
 
-@pytest.mark.parametrize("command, function", [((), fmu_build.build), (("inspect",), fmu_build.inspect), (("bench",), fmu_build.bench)])
+@pytest.mark.parametrize("command, function", [((), fmu_build.build), (("inspect",), fmu_build.inspect), (("bench",), fmu_build.bench), (("compare",), fmu_build.compare)])
 def test_every_option_is_a_keyword(command, function):
     """What --help lists and a caller cannot say would be found here; and the other way round."""
     text = subprocess.run([fmu_build.executable(), *command, "--help"], capture_output=True, text=True).stdout
     options = {name.replace("-", "_") for name in re.findall(r"^ +(?:-\w, )?--([a-z-]+)", text, re.M)}
-    ours = {"help", "version", "json", "quiet"}  # the module sees to these itself
+    ours = {"help", "version", "json", "quiet", "verbose", "color"}  # the module sees to these itself
     keywords = {name for name, parameter in signature(function).parameters.items() if parameter.kind is parameter.KEYWORD_ONLY}
     assert options - ours == keywords - {"progress", "more"}
 
@@ -75,6 +76,41 @@ def test_inputs_are_what_people_have(drive, tmp_path):
         fmu_build.build(drive[0], tmp_path / "no.fmu", inputs={"u": [0, 1]})
     with pytest.raises(TypeError, match="inputs are int"):
         fmu_build.build(drive[0], tmp_path / "no.fmu", inputs=5)
+
+
+def test_compare_has_errors_and_trajectories(drive, tmp_path):
+    """The errors are those of the trajectories; what is beyond a limit is told and not raised."""
+    np = pytest.importorskip("numpy")
+    original, built = drive
+    time = np.linspace(0, 0.2, 21)
+    signals = {"time": time, "u": 12 + 60 * time}
+    found = fmu_build.compare(original, built.path, inputs=signals, max_error="50%")
+    table = found.trajectories
+    assert found.passed and table["time"][0] == 0 and table["time"][-1] == pytest.approx(0.2)
+    rows = {row["name"]: row for row in found.to_numpy()}
+    for name, row in rows.items():
+        apart = table[f"{name} (built)"] - table[name]
+        assert row["rms_absolute"] == pytest.approx(np.sqrt(np.mean(apart**2)), rel=1e-6)
+        assert row["peak_absolute"] == pytest.approx(np.max(np.abs(apart)), rel=1e-6)
+    beyond = fmu_build.compare(original, built.path, inputs=signals, max_error={"w_l": "0.000001%"})
+    assert not beyond.passed and "w_l" in beyond.failures[0]
+    alone = fmu_build.compare(original, inputs=signals)
+    assert alone.built is None and np.allclose(alone.trajectories["w_l"], table["w_l"], rtol=1e-4, atol=1e-6)
+    with pytest.raises(fmu_build.Refused, match="nowhere"):
+        fmu_build.compare(original, built.path, set={"nowhere": 1})
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_readme_runs(tmp_path):
+    """Its programs, one after the other, as a reader would type them."""
+    pytest.importorskip("fmpy")
+    pytest.importorskip("pandas")
+    text = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    program = "\n".join(re.findall(r"```python\n(.*?)```", text, re.S))
+    assert program.count("fmu_build.") >= 6
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "errors.png").is_file()
 
 
 def test_a_missing_extra_says_how_to_install_it(tmp_path):
@@ -126,7 +162,9 @@ def test_progress_is_told_and_a_callback_that_raises_ends_the_work(tmp_path):
 def test_inspect_bench_and_the_list_of_examples(drive):
     original, built = drive
     assert fmu_build.inspect(original).states == built.states
-    assert len(fmu_build.bench(built.path)) > 0
+    assert fmu_build.bench(built.path, steps=100, deadline="10s").passed
+    late = fmu_build.bench(built.path, steps=100, deadline="1ns")
+    assert late.overruns == 100 and not late.passed
     assert "dc-drive" in fmu_build.examples()
 
 

@@ -8,11 +8,11 @@
 //! p̈_k = Rᵀ p̈ + α_k × o_k + ω_k × (ω_k × o_k)                            origin of frame k
 //! ```
 //!
-//! and inwards, from the tip to the ground: each joint carries the forces and moments that
-//! Newton and Euler ask for all bodies beyond it; its torque is their moment about its axis.
-//! The torques are linear in the accelerations, τ = M(q) a + h(q, v), and M is symmetric positive
-//! definite, as ½ vᵀ M v is the kinetic energy. So column k of M is the torque that goes with a = e_k, v = 0
-//! and no weight (Walker & Orin, *Efficient dynamic computer simulation of robotic mechanisms*, 1982, method 1), h the one with a = 0.
+//! and inwards, from the tip to the ground: each joint carries the forces and moments that Newton and Euler
+//! ask for all bodies beyond it; its torque is their moment about its axis. The torques are linear in the
+//! accelerations, τ = M(q) a + h(q, v), and M is symmetric positive definite, as ½ vᵀ M v is the kinetic
+//! energy. So column k of M is the torque that goes with a = e_k, v = 0 and no weight (Walker & Orin,
+//! *Efficient dynamic computer simulation of robotic mechanisms*, 1982, method 1), h the one with a = 0.
 //!
 //! A body is its mass m, first moment m r and inertia about the origin of its frame, not about its
 //! centre: forces are linear in these ten numbers, and two bodies joined have their sum.

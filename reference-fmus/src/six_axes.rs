@@ -1,7 +1,7 @@
 //! What the machines with six equal axes have in common: the order of their variables and their description.
 //!
-//! An axis begins with its joint (q, v) and its motor (φ, w), coupled by a gear; its other states are its drive's own. The machine moves
-//! from `start` to `target` in `duration`.
+//! An axis begins with its joint (q, v) and its motor (φ, w), coupled by a gear; its other states are its
+//! drive's own. The machine moves from `start` to `target` in `duration`.
 
 use crate::generate::{self, Unknown, Variable};
 use crate::model::Values;
@@ -45,7 +45,8 @@ impl Layout {
         }
     }
 
-    /// Where the machine starts; `gears` are their stiffnesses, `weight` the torques that hold the arm at joint angles q.
+    /// Where the machine starts; `gears` are their stiffnesses, `weight` the torques that hold the arm at
+    /// joint angles q.
     pub fn equilibrium(
         &self,
         v: &Values,
@@ -59,7 +60,8 @@ impl Layout {
         let mut q = [0.0; AXES];
         q.copy_from_slice(&v.real[self.start..self.target]);
         let (phi, mut hold) = (q, [0.0; AXES]);
-        // The motors stand at the start of the movement, the arm hangs below by weight/stiffness: a contraction, of factor
+        // The motors stand at the start of the movement, the arm hangs below by weight/stiffness: a
+        // contraction, of factor
         // |∂h/∂q|/c < 1e-2, so ten passes reach rounding.
         for _ in 0..10 {
             let weight = weight(&q);

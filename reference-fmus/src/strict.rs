@@ -1,12 +1,14 @@
 //! A strict judge of the calls that an instance gets, and faults on order.
 //!
-//! The model `strict` holds its importer to FMI's state machine to the letter. A call that is refused as illegal (out of
-//! order, a variable that cannot be set now, a wrong number of states), any call but reading, saved states, reset and
-//! freeing after `fmi2Error`, and any call at all after `fmi2Fatal` is a violation: it is logged with [`ILLEGAL`], and
-//! from then on every call fails.
+//! The model `strict` holds its importer to FMI's state machine to the letter. A call that is refused as
+//! illegal (out of order, a variable that cannot be set now, a wrong number of states), any call but reading,
+//! saved states, reset and freeing after `fmi2Error`, and any call at all after `fmi2Fatal` is a violation:
+//! it is logged with [`ILLEGAL`], and from then on every call fails.
 //!
-//! An instance named `fault FUNCTION STATUS K`, as in `fault fmi2GetDerivatives discard 3`, does nothing at the K-th call
-//! of that function but return that status; `twin fault …` is for an instance whose name goes on with `.twin`. One named `null strings` answers each String with NULL and `fmi2OK`, as some tools do for what nobody has set.
+//! An instance named `fault FUNCTION STATUS K`, as in `fault fmi2GetDerivatives discard 3`, does nothing at
+//! the K-th call of that function but return that status; `twin fault …` is for an instance whose name goes
+//! on with `.twin`. One named `null strings` answers each String with NULL and `fmi2OK`, as some tools do for
+//! what nobody has set.
 
 use fmi2_types::Status;
 

@@ -36,8 +36,8 @@ fn moving(q: &Joints, v: &Joints) -> Joints<Dual> {
 const Q_N: Joints = [0.0, FRAC_PI_4, PI, 0.0, FRAC_PI_4, 0.0];
 
 /// `gravload(qn)`, `inertia(qn)` and `coriolis(qn, qd)` in `tests/test_DHRobot.py` of
-/// petercorke/robotics-toolbox-python. The toolbox knows no elastic gears: its inertia has the
-/// rotors' n² J on the diagonal. Its Coriolis matrix C is not unique, C v is; rounded entries times v leave 1e-3.
+/// petercorke/robotics-toolbox-python. The toolbox knows no elastic gears: its inertia has the rotors' n² J
+/// on the diagonal. Its Coriolis matrix C is not unique, C v is; rounded entries times v leave 1e-3.
 #[test]
 fn the_arm_is_the_toolbox_s_puma_560() {
     let arm = chain(&Q_N, 0.0);

@@ -212,7 +212,8 @@ fn names_are_found_and_sizes_checked() {
         ),
         (
             "pipe:3",
-            "pipe has a fixed size; heat-rod takes one, as in heat-rod:100, and so do clutches, vehicle and friction-row",
+            "pipe has a fixed size; heat-rod takes one, as in heat-rod:100, and so do clutches, vehicle and \
+             friction-row",
         ),
     ] {
         assert_eq!(find(name).unwrap_err().to_string(), message);

@@ -27,7 +27,8 @@ impl Random {
     }
 }
 
-/// In memory, where the system has such a folder: the targets that read files would otherwise wait for the disk.
+/// In memory, where the system has such a folder: the targets that read files would otherwise wait for the
+/// disk.
 pub fn folder() -> TempDir {
     TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap()
 }

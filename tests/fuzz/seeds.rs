@@ -34,8 +34,9 @@ fn new_seed() -> u64 {
     now.as_nanos() as u64
 }
 
-/// Try `target` with one seed after the other: `runs` of them, unless the environment asks for others. A panic is a finding, and so is an
-/// input that never ends: its seed is printed. After a crash the seed is found in `target/tmp/fuzz`.
+/// Try `target` with one seed after the other: `runs` of them, unless the environment asks for others. A
+/// panic is a finding, and so is an input that never ends: its seed is printed. After a crash the seed is
+/// found in `target/tmp/fuzz`.
 pub fn fuzz(name: &str, runs: u64, mut target: impl FnMut(&mut Random) -> bool) {
     let (only, seconds) = (asked("FMU_BUILD_FUZZ_SEED"), asked("FMU_BUILD_FUZZ_SECONDS"));
     let by_time = only.is_none() && seconds.is_some();
@@ -75,8 +76,8 @@ fn say(name: &str, first: u64, tried: u64, accepted: u64, begin: Instant) {
     println!("fuzz {name}: from {first}: {tried} tried, {accepted} accepted, {seconds:.0} s");
 }
 
-/// The seed that is being tried, where a crash (no memory, no stack) leaves it: in a file of this process. A second thread looks
-/// whether it changes.
+/// The seed that is being tried, where a crash (no memory, no stack) leaves it: in a file of this process. A
+/// second thread looks whether it changes.
 struct Here {
     path: PathBuf,
     file: std::fs::File,

@@ -32,7 +32,8 @@ fn export(model: &str, options: &[&str], folder: &Path) -> PathBuf {
     output
 }
 
-/// How an importer steps: from where, how far, how long each step is. The last one is shorter where `span` asks for it.
+/// How an importer steps: from where, how far, how long each step is. The last one is shorter where `span`
+/// asks for it.
 #[derive(Clone, Copy, Debug)]
 struct Drive {
     start: f64,
@@ -53,7 +54,8 @@ impl Drive {
     }
 }
 
-/// Values of these Reals after each step, as fmi-rs sees them. Its validation of the description must find nothing.
+/// Values of these Reals after each step, as fmi-rs sees them. Its validation of the description must find
+/// nothing.
 fn with_fmi_rs(fmu: &Path, references: &[u32], drive: Drive) -> Vec<Vec<f64>> {
     let builder = FMU2Builder::new(&fmu).unwrap();
     let findings = builder.model_description.validate();
@@ -169,7 +171,8 @@ const DRIVEN: [(&str, &[&str], f64, &[&str], usize); 4] = [
     ("robot", &["--step", "1ms"], 1e-3, &[], 500),
 ];
 
-/// Largest root mean square distance of a variable from `other`, which is known after each step of `h`, relative to its range there.
+/// Largest root mean square distance of a variable from `other`, which is known after each step of `h`,
+/// relative to its range there.
 fn apart(drive: Drive, results: &[Vec<f64>], h: f64, other: &[Vec<f64>]) -> f64 {
     let column = |j: usize| -> f64 {
         let curve: Vec<f64> = other.iter().map(|values| values[j]).collect();
@@ -187,8 +190,9 @@ fn apart(drive: Drive, results: &[Vec<f64>], h: f64, other: &[Vec<f64>]) -> f64 
     (0..other[0].len()).map(column).fold(0.0, f64::max)
 }
 
-/// Communication steps other than the one that was built for, and a stop time that is no multiple: both importers get fmi2OK in every step, the same bits, and the results of the
-/// step that was built for to within what steps of another length are off.
+/// Communication steps other than the one that was built for, and a stop time that is no multiple: both
+/// importers get fmi2OK in every step, the same bits, and the results of the step that was built for to
+/// within what steps of another length are off.
 #[test]
 fn any_communication_step() {
     for (model, options, h, names, steps) in DRIVEN {
@@ -209,7 +213,8 @@ fn any_communication_step() {
     }
 }
 
-/// Start times far from zero and before it. What does not depend on time has the same results, to the rounding of time; the robot, whose motion starts at t = 0, only runs.
+/// Start times far from zero and before it. What does not depend on time has the same results, to the
+/// rounding of time; the robot, whose motion starts at t = 0, only runs.
 #[test]
 fn any_start_time() {
     for (model, options, h, names, _) in DRIVEN {

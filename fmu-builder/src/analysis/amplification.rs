@@ -4,8 +4,8 @@
 //! R = R(hJ, hA),    A = M∘J
 //! ```
 //!
-//! R is the method's (`method`); of linearly implicit Euler it is (I - hA)^-1 (I + h(J - A)), (1) of *Extension of a sparsing
-//! approach* and R(h, P) of Gustafsson, (31).
+//! R is the method's (`method`); of linearly implicit Euler it is (I - hA)^-1 (I + h(J - A)), (1) of
+//! *Extension of a sparsing approach* and R(h, P) of Gustafsson, (31).
 //!
 //! A step is called stable where every mode that does not grow in continuous time does not
 //! grow in discrete time. A mode that does grow may grow as fast as e^(hλ) or the unmasked method.
@@ -90,16 +90,16 @@ pub fn within_limits(mu: &[c64], lambda: &[c64], step: &Step) -> bool {
 /// A mode of R, looked at by its eigenvector.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Carried {
-    /// λ of J that it comes from: the one nearest to the Rayleigh quotient uᵀJv / uᵀv of both eigenvectors of R, whose error is of
-    /// second order though J is not normal. Where the step has moved eigenvalues far, pairing by distance tells nothing.
-    /// None where μ is defective.
+    /// λ of J that it comes from: the one nearest to the Rayleigh quotient uᵀJv / uᵀv of both eigenvectors of
+    /// R, whose error is of second order though J is not normal. Where the step has moved eigenvalues far,
+    /// pairing by distance tells nothing. None where μ is defective.
     pub continuous: Option<c64>,
     /// The states that carry it: (index, share of the largest), largest first, down to a tenth.
     pub states: Vec<(usize, f64)>,
 }
 
-/// What the mode μ of R is, given J and its eigenvalues. Eigenvector components are divided by nominals, so that pascals and
-/// metres compare; a nominal that is missing, zero or not finite counts as 1.
+/// What the mode μ of R is, given J and its eigenvalues. Eigenvector components are divided by nominals, so
+/// that pascals and metres compare; a nominal that is missing, zero or not finite counts as 1.
 pub fn carried(
     j: MatRef<'_, f64>,
     lambda: &[c64],
@@ -251,8 +251,9 @@ mod tests {
         }
     }
 
-    /// A slow mode that a stiff row follows: x' = -8 x, y' = -5000 (y - 3 x) with y alone implicit and its coupling dropped. The
-    /// eigenvector of R is not quite J's, and the stiff row would blow that up in vᵀJv / vᵀv.
+    /// A slow mode that a stiff row follows: x' = -8 x, y' = -5000 (y - 3 x) with y alone implicit and its
+    /// coupling dropped. The eigenvector of R is not quite J's, and the stiff row would blow that up in
+    /// vᵀJv / vᵀv.
     #[test]
     fn a_slow_mode_is_not_taken_for_another() {
         let j = mat(&[&[-8.0, 0.0, 0.0], &[15000.0, -5000.0, 0.0], &[0.0, 0.0, -30.0]]);

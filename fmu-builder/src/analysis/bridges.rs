@@ -1,9 +1,10 @@
 //! Where a block falls in two by one cut: bridges of its coupling graph. Gustafsson, section 8.
 //!
 //! States are nodes; i and j are joined where J_ij or J_ji is kept. A bridge is an edge whose removal
-//! disconnects its component: delaying it (`delay`) leaves two smaller systems. Gustafsson proposes Tarjan's search
-//! (1974); here with its own stack, since a rod of a million cells would overflow the thread's.
-//! O(nodes + edges). petgraph's `bridges` does not say how many states lie on each side, which the same search finds.
+//! disconnects its component: delaying it (`delay`) leaves two smaller systems. Gustafsson proposes Tarjan's
+//! search (1974); here with its own stack, since a rod of a million cells would overflow the thread's.
+//! O(nodes + edges). petgraph's `bridges` does not say how many states lie on each side, which the same
+//! search finds.
 
 /// A cut: dropping J_ij and J_ji for these two states separates `side` states, which include `b`, from the
 /// rest of the component.

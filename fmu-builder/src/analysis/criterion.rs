@@ -7,8 +7,9 @@
 //! Σ_cluster (λ~ - λ) ≈ tr(U h ΔJ_ij V) = h J_ij Σ_l U_li V_jl          (4.50), (4.54)-(4.56)
 //! ```
 //!
-//! This is the criterion of linearly implicit Euler. For other methods, whose stages solve with the same matrices, it serves to
-//! put the entries in order; whether a mask is good enough `acceptance` says with the method's own map.
+//! This is the criterion of linearly implicit Euler. For other methods, whose stages solve with the same
+//! matrices, it serves to put the entries in order; whether a mask is good enough `acceptance` says with the
+//! method's own map.
 //!
 //! c_ij^(k) is its absolute value. O(n³) once, then O(m) for each entry and cluster.
 //!

@@ -18,10 +18,10 @@
 //! radius      = k h²       / (1 + h² (g/L + k)),   below 1 for every k >= 0
 //! ```
 //!
-//! So Figure 26's reference line is where a single iteration may enlarge an error measured in the mixed norm of
-//! positions, velocities and accelerations; repeated, it converges above the line too. The printed
-//! residual F_Δ has k(x_A - x_B) with the sign opposite to (110) and (112); V = k(e7, e5) cancels the couplings only with the
-//! sign of (110), which is used. U and V are 8 x 2 and 2 x 8, not 7.
+//! So Figure 26's reference line is where a single iteration may enlarge an error measured in the mixed norm
+//! of positions, velocities and accelerations; repeated, it converges above the line too. The printed
+//! residual F_Δ has k(x_A - x_B) with the sign opposite to (110) and (112); V = k(e7, e5) cancels the
+//! couplings only with the sign of (110), which is used. U and V are 8 x 2 and 2 x 8, not 7.
 
 use super::{Error, Result, dense};
 use faer::{Mat, MatRef};
@@ -148,8 +148,8 @@ mod tests {
         }
     }
 
-    /// Gustafsson, Figure 26: below the reference value the pendulums can be decoupled, and "when the spring constant
-    /// is small enough" is k < 1 + h² g/L.
+    /// Gustafsson, Figure 26: below the reference value the pendulums can be decoupled, and "when the spring
+    /// constant is small enough" is k < 1 + h² g/L.
     #[test]
     fn bound_116_crosses_one_at_the_critical_spring() {
         for h in [0.5, 0.1, 0.01, 0.001] {

@@ -22,8 +22,9 @@ pub fn eigenvalues(a: MatRef<'_, f64>) -> Result<Vec<c64>> {
     }
 }
 
-/// The double-shift QR algorithm, whatever the size: the multishift one that faer 0.24 prefers from 75 rows on sorts a
-/// deflation window until it is sorted, which was never for a step matrix of the 78-state robot (h = 0.5 ms).
+/// The double-shift QR algorithm, whatever the size: the multishift one that faer 0.24 prefers from 75 rows
+/// on sorts a deflation window until it is sorted, which was never for a step matrix of the 78-state robot
+/// (h = 0.5 ms).
 fn hqr(a: MatRef<'_, f64>) -> Option<Vec<c64>> {
     let n = a.nrows();
     let mut params = <EvdParams as Auto<f64>>::auto();

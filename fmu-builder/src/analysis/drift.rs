@@ -6,14 +6,16 @@
 //! (I - hA)^-1 h f - (I - hJ)^-1 h f = (I - hA)^-1 h (A - J) (I - hJ)^-1 h f,     about h² (A - J) x'
 //! ```
 //!
-//! so that derivative i seems to be off by g_i = h Σ J_ik x_k', the sum over the dropped entries of row i. Where the whole
-//! row is dropped, that is h x_i'' (as far as time does not enter), what any method of first order owes. Where a part is
-//! dropped of terms that cancel, as in a stiff spring c (φ - q) with both ends in motion, it is h c φ': many times more. The
-//! eigenvalues of R may be right all the same; the spring's torque is not.
+//! so that derivative i seems to be off by g_i = h Σ J_ik x_k', the sum over the dropped entries of row i.
+//! Where the whole row is dropped, that is h x_i'' (as far as time does not enter), what any method of first
+//! order owes. Where a part is dropped of terms that cancel, as in a stiff spring c (φ - q) with both ends in
+//! motion, it is h c φ': many times more. The eigenvalues of R may be right all the same; the spring's torque
+//! is not.
 //!
-//! Hence the rule: no row is left worse than if it were explicit, |Σ_dropped J_ik x_k'| <= max |x_i''| over the samples. A row
-//! that is damped by J_ii < 0 forgets: g_i moves its state by g_i / |J_ii| and no further, and that much may be granted
-//! besides. [`Drift::repair`] puts entries back, the largest term first, until it holds.
+//! Hence the rule: no row is left worse than if it were explicit, |Σ_dropped J_ik x_k'| <= max |x_i''| over
+//! the samples. A row that is damped by J_ii < 0 forgets: g_i moves its state by g_i / |J_ii| and no further,
+//! and that much may be granted besides. [`Drift::repair`] puts entries back, the largest term first, until
+//! it holds.
 
 use faer::Mat;
 
@@ -33,7 +35,8 @@ struct Row {
 }
 
 impl Drift {
-    /// From Jacobians and derivatives at the same points. `grants` has for each state by how much it may be moved.
+    /// From Jacobians and derivatives at the same points. `grants` has for each state by how much it may be
+    /// moved.
     pub fn new(samples: &[Mat<f64>], rates: &[Vec<f64>], h: f64, grants: &[f64]) -> Drift {
         let n = samples.first().map_or(0, Mat::nrows);
         let pairs = || samples.iter().zip(rates).filter(|(j, rate)| j.nrows() == n && rate.len() == n);
@@ -93,7 +96,8 @@ mod tests {
         found
     }
 
-    /// v' = c (φ - q) - b v with both ends moving alike: one end of the spring alone must not go, both may, and so may the row.
+    /// v' = c (φ - q) - b v with both ends moving alike: one end of the spring alone must not go, both may,
+    /// and so may the row.
     #[test]
     fn ends_of_a_spring_stay_together() {
         let (c, b) = (1e6, 500.0);
@@ -111,7 +115,8 @@ mod tests {
         assert_eq!(repaired(&drift, &[]), []);
     }
 
-    /// A filter T x' = u - w - x whose inputs move alike: one alone moves x by h u', so it may go where that is granted.
+    /// A filter T x' = u - w - x whose inputs move alike: one alone moves x by h u', so it may go where that
+    /// is granted.
     #[test]
     fn a_damped_row_may_be_moved_by_what_is_granted() {
         let (t, h) = (2e-4, 1e-3);

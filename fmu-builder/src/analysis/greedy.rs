@@ -4,11 +4,11 @@
 //! R(h, P) = (I - h(I - P)J)^-1 (I + hPJ)          (31); P selects the slow rows
 //! ```
 //!
-//! All rows start fast (implicit). In order, each is made slow and kept so if the step stays stable ([`verdict`]). For several
-//! samples the rows that were ever fast are fast (3.1.2).
+//! All rows start fast (implicit). In order, each is made slow and kept so if the step stays stable
+//! ([`verdict`]). For several samples the rows that were ever fast are fast (3.1.2).
 //!
-//! Against the text as printed: (28) prints AP where (30) has PA; its listing `Make_E` starts with all rows slow
-//! and takes the index of an eigenvalue for the index of a state, which the text does not; the text is
+//! Against the text as printed: (28) prints AP where (30) has PA; its listing `Make_E` starts with all rows
+//! slow and takes the index of an eigenvalue for the index of a state, which the text does not; the text is
 //! followed. It asks |μ| < 1 and Re λ < 0; here |μ| <= 1 with slack and growth where the model grows (see
 //! `amplification`), so that integrators and undamped oscillators can be partitioned too.
 //!
@@ -78,9 +78,9 @@ mod tests {
         Samples::new(jacobians.to_vec()).unwrap()
     }
 
-    /// Gustafsson, (39)-(40): E = [1, 0] (x slow, y fast) for h = 0.1 and 0.01, [1, 1] for 0.001. The printed A has
-    /// k and c exchanged against (39) with m = 1, c = 1001, k = 1000, whose eigenvalues are
-    /// the -1 and -1000 that the text names; both matrices give the published partition.
+    /// Gustafsson, (39)-(40): E = [1, 0] (x slow, y fast) for h = 0.1 and 0.01, [1, 1] for 0.001. The printed
+    /// A has k and c exchanged against (39) with m = 1, c = 1001, k = 1000, whose eigenvalues are the -1 and
+    /// -1000 that the text names; both matrices give the published partition.
     #[test]
     fn partition_of_gustafsson_40() {
         let printed = mat(&[&[0.0, 1.0], &[-1001.0, -1000.0]]);

@@ -60,9 +60,14 @@ const BASIS: usize = 60;
 const CONVERGED: f64 = 1e-8;
 const RESTARTS: usize = 12;
 
-/// Spectral radius of the step with `implicit` rows.
-pub fn spectral_radius(j: &SparseJacobian, implicit: &[bool], step: &Step) -> Result<RadiusEstimate> {
-    let step = SparseStep::new(j, implicit, step)?;
+/// Spectral radius of the step with `implicit` rows of `a`, which may be an older Jacobian, where the model's is `j`.
+pub fn spectral_radius(
+    j: &SparseJacobian,
+    a: &SparseJacobian,
+    implicit: &[bool],
+    step: &Step,
+) -> Result<RadiusEstimate> {
+    let step = SparseStep::new(j, a, implicit, step)?;
     let n = j.n;
     let mut best = RadiusEstimate { radius: 0.0, mu: c64::ZERO, residual: 0.0, products: 0 };
     if n == 0 {
@@ -105,7 +110,12 @@ struct SparseStep<'a> {
 }
 
 impl<'a> SparseStep<'a> {
-    fn new(j: &'a SparseJacobian, implicit: &[bool], step: &'a Step) -> Result<SparseStep<'a>> {
+    fn new(
+        j: &'a SparseJacobian,
+        a: &SparseJacobian,
+        implicit: &[bool],
+        step: &'a Step,
+    ) -> Result<SparseStep<'a>> {
         check_step(step.h)?;
         if implicit.len() != j.n {
             return Err(Error::Size {
@@ -117,7 +127,7 @@ impl<'a> SparseStep<'a> {
         let factor = |gamma: f64| {
             let mut triplets: Vec<Triplet<usize, usize, f64>> =
                 (0..j.n).map(|i| Triplet::new(i, i, 1.0)).collect();
-            let kept = j.entries.iter().filter(|e| implicit[e.0]);
+            let kept = a.entries.iter().filter(|e| implicit[e.0]);
             triplets.extend(kept.map(|&(row, col, val)| Triplet::new(row, col, -gamma * step.h * val)));
             let matrix = SparseColMat::<usize, f64>::try_new_from_triplets(j.n, j.n, &triplets)
                 .map_err(|_| Error::Size { what: "the triplets", expected: j.n, found: j.n })?;
@@ -250,15 +260,15 @@ mod tests {
         let outer = gershgorin(&j);
         assert_eq!((outer.left, outer.right, outer.radius), (-4.0 * kappa, 0.0, 4.0 * kappa));
         // All implicit: below 1, and close to 1/(1 - hλ_1), which is 1 - 1e-5.
-        let implicit = spectral_radius(&j, &vec![true; n], &lie(h)).unwrap();
+        let implicit = spectral_radius(&j, &j, &vec![true; n], &lie(h)).unwrap();
         assert!(implicit.radius < 1.0 && implicit.radius > 0.999, "{implicit:?}");
         // All explicit: |1 - 4hκ| = 399 and no more than Gershgorin allows.
-        let explicit = spectral_radius(&j, &vec![false; n], &lie(h)).unwrap();
+        let explicit = spectral_radius(&j, &j, &vec![false; n], &lie(h)).unwrap();
         assert!(explicit.radius > 398.5 && explicit.radius < 399.0, "{explicit:?}");
         // One explicit cell in an implicit rod is enough to lose stability: a stiff row left out.
         let mut one = vec![true; n];
         one[n / 3] = false;
-        let found = spectral_radius(&j, &one, &lie(h)).unwrap();
+        let found = spectral_radius(&j, &j, &one, &lie(h)).unwrap();
         assert!(found.residual <= CONVERGED && found.radius > 5.0, "{found:?}");
     }
 
@@ -276,7 +286,7 @@ mod tests {
         entries.iter().for_each(|&(i, k, v)| full[(i, k)] += v);
         for pattern in 1..5 {
             let rows: Vec<bool> = (0..n).map(|i| i % 5 < pattern).collect();
-            let sparse = spectral_radius(&j, &rows, &lie(0.02)).unwrap();
+            let sparse = spectral_radius(&j, &j, &rows, &lie(0.02)).unwrap();
             let r = amplification(full.as_ref(), &Mask::rows(rows), &lie(0.02)).unwrap();
             let dense = dense::spectral_radius(r.as_ref()).unwrap();
             assert!((sparse.radius - dense).abs() < 1e-6 * dense, "{pattern}: {sparse:?}, dense {dense}");
@@ -286,13 +296,13 @@ mod tests {
     #[test]
     fn odd_inputs() {
         let none = SparseJacobian::new(0, vec![]).unwrap();
-        assert_eq!(spectral_radius(&none, &[], &lie(0.1)).unwrap().radius, 0.0);
+        assert_eq!(spectral_radius(&none, &none, &[], &lie(0.1)).unwrap().radius, 0.0);
         assert_eq!(gershgorin(&none).radius, 0.0);
         assert!(SparseJacobian::new(1, vec![(1, 0, 1.0)]).is_err());
         assert!(SparseJacobian::new(1, vec![(0, 0, f64::NAN)]).is_err());
         let one = SparseJacobian::new(1, vec![(0, 0, 10.0)]).unwrap();
-        assert_eq!(spectral_radius(&one, &[true], &lie(0.1)).err(), Some(Error::Singular));
-        assert!((spectral_radius(&one, &[false], &lie(0.1)).unwrap().radius - 2.0).abs() < 1e-14);
-        assert!(spectral_radius(&one, &[], &lie(0.1)).is_err());
+        assert_eq!(spectral_radius(&one, &one, &[true], &lie(0.1)).err(), Some(Error::Singular));
+        assert!((spectral_radius(&one, &one, &[false], &lie(0.1)).unwrap().radius - 2.0).abs() < 1e-14);
+        assert!(spectral_radius(&one, &one, &[], &lie(0.1)).is_err());
     }
 }

@@ -3,7 +3,8 @@
 //! An explicit row keeps nothing: its state moves by h f alone (mixed mode: Gustafsson, (23)-(31)).
 //! An implicit row keeps all its entries, or those of a sparsing (Schiela, chapter 4).
 //!
-//! Stored as one flag per row and, once single entries are dropped, the columns that each row keeps: as large as what is kept.
+//! Stored as one flag per row and, once single entries are dropped, the columns that each row keeps: as large
+//! as what is kept.
 
 use super::{Error, Result};
 use crate::structure::Pattern;
@@ -78,7 +79,8 @@ impl Mask {
         &self.implicit
     }
 
-    /// Nothing is dropped. (A mask of single entries that happens to keep all of a pattern's is not known to.)
+    /// Nothing is dropped. (A mask of single entries that happens to keep all of a pattern's is not known
+    /// to.)
     pub fn is_full(&self) -> bool {
         self.columns.is_none() && self.implicit.iter().all(|&row| row)
     }

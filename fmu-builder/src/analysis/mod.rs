@@ -1,6 +1,6 @@
 //! What a mask does to the dynamics: pure functions on Jacobians.
 //!
-//! One step with the matrix A = M∘J is, linearised, x+ = R x with R = R(hJ, hA) of the method (`crate::method`). Of linearly
+//! One step with the matrix A = M∘J is, linearised, x+ = R x with R = R(hJ, hA) of the method (`method`). Of linearly
 //! implicit Euler
 //!
 //! ```text
@@ -13,6 +13,7 @@
 //!
 //! | file | question |
 //! |---|---|
+//! | `method` | the step map R and the stability function of a method |
 //! | `mask` | which entries of J are kept in A |
 //! | `dense` | eigenvalues, solves, norms of small matrices |
 //! | `amplification` | R, its modes, and which states carry the worst one |
@@ -45,6 +46,7 @@ pub mod drift;
 pub mod greedy;
 pub mod large;
 pub mod mask;
+pub mod method;
 pub mod perturbation;
 pub mod schur;
 pub mod sparsing;

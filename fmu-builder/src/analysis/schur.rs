@@ -12,10 +12,10 @@
 //! Sylvester equation. By Theorem 4.10 the blocks are upper triangular. For an ODE the pair
 //! (L, L - τDf) is (I, I - hJ), so the plain Schur form of J replaces QZ.
 //!
-//! A cluster's condition is ‖(Y^H X)^-1‖₂ for orthonormal X, Y: the factor by which a
-//! perturbation of J can reach the mean of its eigenvalues. Clusters beyond the limit are
-//! merged with their nearest neighbour, because first-order estimates mean nothing there (4.4.1); so are clusters
-//! that are no further apart than rounding can move them, n ε ‖J‖ times the condition.
+//! A cluster's condition is ‖(Y^H X)^-1‖₂ for orthonormal X, Y: the factor by which a perturbation of J can
+//! reach the mean of its eigenvalues. Clusters beyond the limit are merged with their nearest neighbour,
+//! because first-order estimates mean nothing there (4.4.1); so are clusters that are no further apart than
+//! rounding can move them, n ε ‖J‖ times the condition.
 //!
 //! Subspaces are orthonormal in balanced coordinates, see `dense`.
 
@@ -332,7 +332,8 @@ mod tests {
     use crate::analysis::dense::tests::mat;
     use proptest::prelude::*;
 
-    /// ‖X diag(T_k) Y^H - J‖ in balanced coordinates, in which rounding is small, and ‖Y^H X - I‖; largest entries.
+    /// ‖X diag(T_k) Y^H - J‖ in balanced coordinates, in which rounding is small, and ‖Y^H X - I‖; largest
+    /// entries.
     fn residuals(j: &Mat<f64>, clusters: &[Cluster]) -> (f64, f64) {
         let n = j.nrows();
         let mut sum = Mat::<c64>::zeros(n, n);
@@ -391,8 +392,8 @@ mod tests {
         }
     }
 
-    /// Three eigenvalues 0, which rounding leaves at 0 and at 1e-17: one cluster, whose subspace is that of 0, not three
-    /// that contradict each other.
+    /// Three eigenvalues 0, which rounding leaves at 0 and at 1e-17: one cluster, whose subspace is that of
+    /// 0, not three that contradict each other.
     #[test]
     fn zeros_that_rounding_split_are_one_cluster() {
         let mut j = Mat::<f64>::zeros(6, 6);
@@ -412,9 +413,9 @@ mod tests {
         assert!(rebuild < 1e-14 && duality < 1e-14, "{rebuild:e} {duality:e}");
     }
 
-    /// A Jordan block has no second eigenvector: its eigenvalues must end in one cluster although rounding drives
-    /// them apart (by eps^(1/4) = 1e-4), while the distant -100 stays alone. Turned by rotations, so that
-    /// neither the pattern nor balancing gives it away.
+    /// A Jordan block has no second eigenvector: its eigenvalues must end in one cluster although rounding
+    /// drives them apart (by eps^(1/4) = 1e-4), while the distant -100 stays alone. Turned by rotations, so
+    /// that neither the pattern nor balancing gives it away.
     #[test]
     fn a_defective_eigenvalue_is_one_cluster() {
         let mut j = Mat::<f64>::zeros(5, 5);

@@ -7,11 +7,11 @@
 //! ```
 //!
 //! and the weights are searched: first all by one factor, then each on its own; a cluster that violates (5.1)
-//! gets a larger weight, one that does not a smaller, by bisection. (5.3 moves every weight on its own from the start;
-//! halving all satisfied ones at once then loses the way, and with it any structure better than the first.)
-//! Last, entries that were kept for nothing are tried away, the least important first. The estimate only ranks;
-//! every structure is judged by the eigenvalues themselves (`acceptance`), and the one with the fewest entries
-//! that was accepted wins.
+//! gets a larger weight, one that does not a smaller, by bisection. (5.3 moves every weight on its own from
+//! the start; halving all satisfied ones at once then loses the way, and with it any structure better than
+//! the first.) Last, entries that were kept for nothing are tried away, the least important first. The
+//! estimate only ranks; every structure is judged by the eigenvalues themselves (`acceptance`), and the one
+//! with the fewest entries that was accepted wins.
 //!
 //! Samples (5.1): the structure only grows from sample to sample, and the pass is repeated until every
 //! sample accepts it. Everything kept is always acceptable, so it ends.
@@ -20,18 +20,21 @@
 //! meant; 5.2.3 stores the *maximal* weight that fulfils (5.1) and the *minimal* that violates it, while its
 //! own rule (double the violating weight) needs the minimal fulfilling and the maximal violating one.
 //!
-//! Cost: one criterion and up to 2 `max_trials` + `max_trims` eigenvalue problems for each sample that asks for more
-//! entries, one for each that does not.
+//! Cost: one criterion and up to 2 `max_trials` + `max_trims` eigenvalue problems for each sample that asks
+//! for more entries, one for each that does not.
 
-use super::acceptance::{Acceptance, Tolerance, accept, accepts, pairing};
+mod choose;
+
+use super::acceptance::{Acceptance, Tolerance, accept, accepts};
 use super::amplification::amplification;
-use super::criterion::criterion;
 use super::drift::Drift;
 use super::schur::Clustering;
 use super::{Error, Mask, Result, check_step, dense};
 use crate::method::Step;
 use faer::Mat;
 use faer::prelude::c64;
+
+use choose::Sampled;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Search {
@@ -84,7 +87,8 @@ pub struct Sparsing {
     pub acceptance: Vec<Acceptance>,
 }
 
-/// Choose the entries to keep. `at_least` are kept in any case (Smin of Algorithm 5.1), and so is what `drift` asks for.
+/// Choose the entries to keep. `at_least` are kept in any case (Smin of Algorithm 5.1), and so is what
+/// `drift` asks for.
 pub fn sparsing(
     samples: &[Mat<f64>],
     step: &Step,
@@ -132,7 +136,7 @@ pub fn sparsing(
                 at = (at + 1) % samples.len();
             }
             _ => {
-                kept = choose(j, &kept, step, exact, drift, search)?;
+                kept = Sampled::new(j, &kept, step, exact, drift, search)?.choose()?;
                 agreed = 0;
             }
         }
@@ -143,124 +147,6 @@ pub fn sparsing(
         nonzeros: nonzero.len(),
         acceptance: acceptance.into_iter().flatten().collect(),
     })
-}
-
-/// Algorithm 5.3 at one sample: the smallest accepted structure that contains `old`.
-fn choose(
-    j: &Mat<f64>,
-    old: &Structure,
-    step: &Step,
-    exact: &[c64],
-    drift: &Drift,
-    search: Search,
-) -> Result<Structure> {
-    let c = criterion(j.as_ref(), step, search.clustering)?;
-    let candidates: Vec<usize> = (0..c.entries.len()).filter(|&e| !old.contains(c.entries[e])).collect();
-    let importance =
-        |e: usize, w: &[f64]| -> f64 { c.clusters.iter().zip(w).map(|(k, w)| w * k.change[e].norm()).sum() };
-    let structure = |w: &[f64]| {
-        let mut trial = old.clone();
-        candidates.iter().filter(|&&e| importance(e, w) >= 1.0).for_each(|&e| trial.insert(c.entries[e]));
-        trial.repair(drift);
-        trial
-    };
-    let judge = |trial: &Structure| judge(j, trial, step, exact, search.tolerance);
-    let accepted = |trial: &Structure| passes(j, trial, step, exact, search.tolerance);
-    let initial: Vec<f64> = c
-        .clusters
-        .iter()
-        .map(|k| 1.0 / k.discrete.iter().map(|&z| search.tolerance.radius(z)).fold(f64::INFINITY, f64::min))
-        .collect();
-    let scaled = |s: f64| initial.iter().map(|w| w * s).collect::<Vec<f64>>();
-    let mut best = old.clone();
-    candidates.iter().for_each(|&e| best.insert(c.entries[e]));
-
-    // All weights by one factor: a bracket in powers of two, then bisection.
-    let mut scale = Weight::new(1.0);
-    for _ in 0..search.max_trials {
-        let trial = structure(&scaled(scale.now));
-        let fits = accepted(&trial)?;
-        let settled = scale.fits.zip(scale.violates).is_some_and(|(f, v)| f < 1.05 * v);
-        if fits && trial.count < best.count {
-            best = trial;
-        } else if settled || (fits && trial.count == old.count) || scale.now > 1e12 || scale.now < 1e-12 {
-            break;
-        }
-        scale.update(fits);
-    }
-    let scale = scale.fits.unwrap_or(1.0);
-
-    // Each cluster's own weight. Which cluster an exact eigenvalue belongs to: the nearest, each place once.
-    let place: Vec<(usize, c64)> =
-        c.clusters.iter().enumerate().flat_map(|(k, m)| m.discrete.iter().map(move |&z| (k, z))).collect();
-    let n = exact.len();
-    let pair = pairing(&Mat::from_fn(n, n, |i, p| (exact[i] - place[p].1).norm()));
-    let mut weights: Vec<Weight> = scaled(scale).into_iter().map(Weight::new).collect();
-    let mut best_weights = scaled(scale);
-    let mut idle = 0;
-    for _ in 0..search.max_trials {
-        let now: Vec<f64> = weights.iter().map(|w| w.now).collect();
-        let trial = structure(&now);
-        let verdict = judge(&trial)?;
-        let mut fits = vec![verdict.is_some(); weights.len()];
-        idle += 1;
-        if let Some(v) = verdict {
-            if v.accepted && trial.count < best.count {
-                (best, best_weights, idle) = (trial, now, 0);
-            }
-            (0..n).for_each(|i| fits[place[pair[i]].0] &= v.error[i] <= v.radius[i]);
-        }
-        if idle >= search.patience {
-            break;
-        }
-        weights.iter_mut().zip(fits).for_each(|(w, f)| w.update(f));
-    }
-
-    // What the estimate kept for nothing: rows that can be explicit, the least important first; then single entries, in
-    // halves, then quarters, down to one.
-    let weight = |e: usize| importance(e, &best_weights);
-    let mut trials = 0;
-    let mut trim = |best: &mut Structure, go: &[usize]| -> Result<bool> {
-        let mut trial = best.clone();
-        go.iter().for_each(|&e| trial.remove(c.entries[e]));
-        trial.repair(drift);
-        if trial.count >= best.count {
-            return Ok(false);
-        }
-        trials += 1;
-        let fits = trials <= search.max_trims && accepted(&trial)?;
-        if fits {
-            *best = trial;
-        }
-        Ok(fits)
-    };
-    let mut rows: Vec<(f64, Vec<usize>)> = vec![(0.0, Vec::new()); n];
-    for &e in candidates.iter().filter(|&&e| best.contains(c.entries[e])) {
-        let row = &mut rows[c.entries[e].0];
-        row.0 = row.0.max(weight(e));
-        row.1.push(e);
-    }
-    rows.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    for (_, row) in &rows {
-        trim(&mut best, row)?;
-    }
-    let mut rest: Vec<usize> = candidates.clone();
-    rest.retain(|&e| best.contains(c.entries[e]));
-    rest.sort_by(|&a, &b| weight(a).total_cmp(&weight(b)).then(a.cmp(&b)));
-    let mut chunk = rest.len().div_ceil(2);
-    while chunk > 0 {
-        let mut at = 0;
-        while at < rest.len() {
-            let end = (at + chunk).min(rest.len());
-            if trim(&mut best, &rest[at..end])? {
-                rest.retain(|&e| best.contains(c.entries[e]));
-            } else {
-                at = end;
-            }
-        }
-        chunk /= 2;
-    }
-    Ok(best)
 }
 
 /// (5.1) for one structure; `None` if I - hA is singular.
@@ -278,8 +164,8 @@ fn judge(
     }
 }
 
-/// Only whether (5.1) holds. If it does, |Σ(λ~ - λ)| <= Σ r and |Σ(λ~² - λ²)| <= Σ r(2|λ| + r); both sums are traces, which
-/// rule out most bad structures without an eigenvalue problem.
+/// Only whether (5.1) holds. If it does, |Σ(λ~ - λ)| <= Σ r and |Σ(λ~² - λ²)| <= Σ r(2|λ| + r); both sums are
+/// traces, which rule out most bad structures without an eigenvalue problem.
 fn passes(j: &Mat<f64>, s: &Structure, step: &Step, exact: &[c64], tolerance: Tolerance) -> Result<bool> {
     let r = match amplification(j.as_ref(), &s.mask(), step) {
         Err(Error::Singular) => return Ok(false),
@@ -302,36 +188,6 @@ fn passes(j: &Mat<f64>, s: &Structure, step: &Step, exact: &[c64], tolerance: To
         return Ok(false);
     }
     accepts(exact, &dense::eigenvalues(r.as_ref())?, tolerance)
-}
-
-/// One cluster's weight and its bracket: the least that fits, the largest that does not.
-struct Weight {
-    now: f64,
-    fits: Option<f64>,
-    violates: Option<f64>,
-}
-
-impl Weight {
-    fn new(now: f64) -> Weight {
-        Weight { now, fits: None, violates: None }
-    }
-
-    /// Other weights move too, so that a bracket can turn out wrong; its far end is then forgotten.
-    fn update(&mut self, fits: bool) {
-        if fits {
-            self.fits = Some(self.fits.map_or(self.now, |w| w.min(self.now)));
-            self.violates = self.violates.filter(|&w| w < self.now * 0.999);
-        } else {
-            self.violates = Some(self.violates.map_or(self.now, |w| w.max(self.now)));
-            self.fits = self.fits.filter(|&w| w > self.now * 1.001);
-        }
-        self.now = match (self.fits, self.violates) {
-            (Some(f), Some(v)) => 0.5 * (f + v),
-            (Some(f), None) => 0.5 * f,
-            (None, Some(v)) => 2.0 * v,
-            (None, None) => self.now,
-        };
-    }
 }
 
 /// A set of entries.

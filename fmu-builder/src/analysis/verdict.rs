@@ -112,6 +112,8 @@ pub struct Verdict {
     /// Largest |μ| of a step of full length over the samples; `None` if there was nothing to judge by.
     pub amplification: Option<f64>,
     pub failure: Option<Failure>,
+    /// Nobody can tell: a large model's estimate did not settle, or there is no sample of it.
+    pub unjudged: bool,
 }
 
 /// Why a plan is not stable.
@@ -126,6 +128,7 @@ pub struct Failure {
 }
 
 impl Verdict {
+    /// Nothing was found that grows. See `unjudged`.
     pub fn is_stable(&self) -> bool {
         self.failure.is_none()
     }
@@ -137,11 +140,13 @@ const RESOLVED: f64 = 0.3;
 const PAIRS_WORK: f64 = 4e9;
 /// Slack on the estimate of a large model's spectral radius.
 const ESTIMATE: f64 = 1e-6;
+/// An estimate with a larger residual tells nothing of what it has not found.
+const SETTLED: f64 = 1e-2;
 
 /// Judge.
 pub fn verdict(step: &Step, mask: &Mask, age: &Age, lengths: &[f64], samples: &Samples) -> Verdict {
     if samples.jacobians.is_empty() {
-        return of_large(step, mask, lengths, samples);
+        return of_large(step, mask, age, lengths, samples);
     }
     if mask.is_full() && matches!(age, Age::Fresh) {
         return unmasked(step, lengths, samples);
@@ -256,7 +261,7 @@ fn unmasked(step: &Step, lengths: &[f64], samples: &Samples) -> Verdict {
         let mu = samples.spectra.iter().flatten().map(|&lambda| step.stability(lambda).norm());
         mu.fold(0.0, f64::max)
     };
-    let mut found = Verdict { amplification: Some(radius(step)), failure: None };
+    let mut found = Verdict { amplification: Some(radius(step)), ..Verdict::default() };
     for &length in lengths {
         let cut = step.times(length);
         let singular = |lambda: &c64| {
@@ -272,28 +277,31 @@ fn unmasked(step: &Step, lengths: &[f64], samples: &Samples) -> Verdict {
     found
 }
 
-/// Without eigenvalues: an estimate from below of the largest |μ|, in which an unstable mode stands out. Only whole rows are known.
-fn of_large(step: &Step, mask: &Mask, lengths: &[f64], samples: &Samples) -> Verdict {
-    let mut found = Verdict::default();
+/// Without eigenvalues: an estimate from below of the largest |μ|, in which an unstable mode stands out, at each sample with
+/// its own matrix and, where the Jacobian may be old, with that of the sample before. Only whole rows are known.
+fn of_large(step: &Step, mask: &Mask, age: &Age, lengths: &[f64], samples: &Samples) -> Verdict {
+    let mut found = Verdict { unjudged: samples.sparse.is_empty() && mask.n() > 0, ..Verdict::default() };
     let rows = mask.implicit_rows();
-    let all = rows.iter().all(|&row| row);
-    for (sample, jacobian) in samples.sparse.iter().enumerate() {
-        for &length in lengths {
-            // The same holds here: unmasked there is nothing to look for but the figure itself.
-            if all && length != 1.0 {
-                continue;
-            }
-            let radius = match large::spectral_radius(jacobian, rows, &step.times(length)) {
-                Ok(estimate) => estimate.radius,
-                Err(_) => f64::INFINITY,
-            };
-            if length == 1.0 && radius.is_finite() {
-                found.amplification = Some(found.amplification.map_or(radius, |now| now.max(radius)));
-            }
-            let unstable = if all { radius.is_infinite() } else { radius > 1.0 + ESTIMATE };
-            if unstable {
-                found.failure = Some(Failure { length, sample, mode: None, amplification: radius });
-                return found;
+    let fresh = matches!(age, Age::Fresh);
+    // Whole and fresh its eigenvalues are the method's own, and there is nothing to look for but the figure itself.
+    let own = rows.iter().all(|&row| row) && fresh;
+    let same_mode = |now: usize| samples.regimes.get(now) == samples.regimes.get(now - 1);
+    for now in 0..samples.sparse.len() {
+        let before = (!fresh && now > 0 && same_mode(now)).then(|| now - 1);
+        for old in [Some(now), before].into_iter().flatten() {
+            let (jacobian, matrix) = (&samples.sparse[now], &samples.sparse[old]);
+            for &length in lengths.iter().filter(|&&length| !own || length == 1.0) {
+                let estimate = large::spectral_radius(jacobian, matrix, rows, &step.times(length));
+                let radius = estimate.as_ref().map_or(f64::INFINITY, |estimate| estimate.radius);
+                if length == 1.0 && radius.is_finite() {
+                    found.amplification = Some(found.amplification.map_or(radius, |now| now.max(radius)));
+                }
+                let unstable = if own { radius.is_infinite() } else { radius > 1.0 + ESTIMATE };
+                if unstable {
+                    let failure = Failure { length, sample: now, mode: None, amplification: radius };
+                    return Verdict { failure: Some(failure), ..found };
+                }
+                found.unjudged |= !own && estimate.is_ok_and(|estimate| estimate.residual > SETTLED);
             }
         }
     }
@@ -324,6 +332,25 @@ mod tests {
         assert!(verdict(&lie(0.1), &Mask::full(1), &Age::Regime, &[1.0], &near).is_stable());
         // Fresh, every one of them is.
         assert!(verdict(&lie(0.1), &Mask::full(1), &Age::Fresh, &LENGTHS, &both).is_stable());
+    }
+
+    /// The same of a large model, by estimates: fresh it is stable, with the Jacobian of the sample before it is not, and
+    /// without a sample nothing is known.
+    #[test]
+    fn an_old_jacobian_of_a_large_model_is_judged() {
+        let n = 600;
+        let diagonal = |value: f64| SparseJacobian::new(n, (0..n).map(|i| (i, i, value)).collect()).unwrap();
+        let mut both = Samples { sparse: vec![diagonal(-10.0), diagonal(-100.0)], ..Samples::default() };
+        both.regimes = vec![0, 0];
+        let full = Mask::full(n);
+        assert!(verdict(&lie(0.1), &full, &Age::Fresh, &LENGTHS, &both).is_stable());
+        let old = verdict(&lie(0.1), &full, &Age::Regime, &[1.0], &both);
+        assert_eq!(old.failure.map(|failure| failure.sample), Some(1));
+        assert!((old.amplification.unwrap() - 4.0).abs() < 1e-9);
+        both.regimes = vec![0, 1];
+        let apart = verdict(&lie(0.1), &full, &Age::Regime, &[1.0], &both);
+        assert!(apart.is_stable() && !apart.unjudged);
+        assert!(verdict(&lie(0.1), &full, &Age::Regime, &[1.0], &Samples::default()).unjudged);
     }
 
     /// The same pair in different discrete modes: an event between them renews the Jacobian, so that they never meet.

@@ -10,8 +10,8 @@ use super::manual::{CompletionsArgs, ManualArgs};
 use crate::Libraries;
 use crate::error::Error;
 use crate::options::{
-    BenchOptions, Compilation, InspectOptions, JacobianPolicy, Limits, METHODS, Options, Partitioning, Run,
-    TIME_LIMIT, TOLERANCE, TOTAL_LIMIT, TwinMode, WatchMode,
+    BenchOptions, Compilation, InspectOptions, JacobianPolicy, Limits, METHODS, Options, Partitioning,
+    Preference, Run, TIME_LIMIT, TOLERANCE, TOTAL_LIMIT, TwinMode, WatchMode,
 };
 use crate::quantity::{self, split_names};
 use crate::terminal::Colour;
@@ -82,7 +82,9 @@ pub struct BuildArgs {
     /// When a step shows that the plan does not hold: act (mend and report), report, off
     #[arg(long, value_name = "WHAT", value_parser = one_of(&WatchMode::NAMES), hide_possible_values = true, help_heading = "The method")]
     pub watch: Option<WatchMode>,
-
+    /// Of plans within the tolerance: speed (the cheapest), balanced (the cheapest with margin), accuracy
+    #[arg(long, value_name = "WHAT", value_parser = one_of(&Preference::NAMES), hide_possible_values = true, help_heading = "The method")]
+    pub prefer: Option<Preference>,
     /// A second integration that tells the error at run time: auto (where the budget has room), on, off
     #[arg(long, value_name = "WHETHER", value_parser = one_of(&TwinMode::NAMES), hide_possible_values = true, help_heading = "The method")]
     pub twin: Option<TwinMode>,
@@ -138,6 +140,7 @@ impl BuildArgs {
             rho: value(&self.rho, |text| quantity::parse_fraction(text, "a share"))?,
             watch: self.watch.unwrap_or_default(),
             twin: self.twin.unwrap_or_default(),
+            prefer: self.prefer.unwrap_or_default(),
             run: self.run.run()?,
             limits: self.run.limits()?,
             compilation: self.sources.compilation(),
@@ -421,7 +424,7 @@ pub struct Files {
 const ABOUT: &str = "\
 Turn a Model-Exchange FMU (FMI 2.0) into a real-time Co-Simulation FMU: fixed steps, no iteration, no allocation.
 
-The cheapest plan on average that keeps 2/3 of the tolerance on all runs is chosen.";
+The cheapest plan on average is taken that keeps 2/3 of the tolerance on all runs, given and invented (--prefer).";
 
 pub const EXAMPLES: &str = "\
 Examples:

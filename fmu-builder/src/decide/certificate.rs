@@ -38,8 +38,39 @@ pub struct Certificate {
     pub lengths: Vec<f64>,
     /// The plan holds at every sample and every one of them, with its mask and its policy.
     pub stable: bool,
+    pub stability: Stability,
     /// The same model without mixed mode and sparsing: every row implicit, a fresh Jacobian in every step.
     pub fully_implicit: Cost,
+}
+
+/// What is known of the plan's stability.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stability {
+    Stable,
+    Unstable,
+    /// A large model's estimate did not settle, or there is no sample of it.
+    #[default]
+    NotJudged,
+}
+
+impl Stability {
+    fn of(judged: &Verdict) -> Stability {
+        match judged {
+            judged if !judged.is_stable() => Stability::Unstable,
+            judged if judged.unjudged => Stability::NotJudged,
+            _ => Stability::Stable,
+        }
+    }
+
+    /// At the beginning of a sentence.
+    pub fn text(self) -> &'static str {
+        match self {
+            Stability::Stable => "Stable",
+            Stability::Unstable => "Not stable",
+            Stability::NotJudged => "Not judged",
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -99,7 +130,8 @@ impl Certificate {
         };
         let (step, mask, samples) = (problem.step(plan.step.method), &candidate.mask, &problem.samples);
         certificate.lengths = super::candidates::lengths(mask);
-        certificate.stable = judged.is_stable();
+        certificate.stability = Stability::of(judged);
+        certificate.stable = certificate.stability == Stability::Stable;
         for (jacobian, lambda) in samples.jacobians.iter().zip(&samples.spectra).filter(|_| !mask.is_full()) {
             if let Ok(moved) = perturbation(jacobian.as_ref(), mask, &step) {
                 certificate.measure(moved, bound(lambda, &step, SLOW));

@@ -1,13 +1,13 @@
 //! Plans made of a mask: colours, elimination, then a method and a policy, with what a step of them costs.
 
-use super::bound::{WorstStep, beside_stages, evaluates_end, watch_solutions, watches_in_time};
+use super::bound::WorstStep;
+use super::counted::{Counter, is_driven};
 use super::problem::{CallTimes, Problem};
 use crate::analysis::Mask;
 use crate::assemble::{Choice, assemble};
 use crate::findings::CLEARLY_CHEAPER;
 use crate::structure::plan_parts;
-use fmu_runtime::lu;
-use fmu_runtime::plan::{Elimination, Fallback, Jacobian, JacobianSource, Method, Plan, Policy, Role, Watch};
+use fmu_runtime::plan::{Elimination, Fallback, Jacobian, JacobianSource, Method, Plan, Policy, Watch};
 use serde::Serialize;
 
 /// Seconds per multiply-add of the solver, roughly; it only has to weigh against evaluations.
@@ -32,7 +32,8 @@ pub struct Cost {
     /// The most that an internal step without events takes: the watch may have it done again.
     pub evaluations_worst_step: f64,
     pub operations_worst_step: u64,
-    /// Readings of the event indicators in an internal step without events: at its end, and before it where inputs may have changed.
+    /// Readings of the event indicators in an internal step without events: at its end, and before it where inputs may
+    /// have changed.
     #[serde(skip)]
     pub indicator_readings: f64,
     /// The one at the end comes after an evaluation there.
@@ -60,28 +61,13 @@ impl Cost {
     }
 }
 
-impl Cost {
-    /// With a twin, which takes one internal step where the FMU takes two, and whose outputs are read as well.
-    fn with_twin(self) -> Cost {
-        Cost {
-            evaluations_per_step: 1.5 * self.evaluations_per_step,
-            evaluations_for_outputs: 2.0 * self.evaluations_for_outputs,
-            operations_per_step: self.operations_per_step * 3 / 2,
-            evaluations_worst_step: 1.5 * self.evaluations_worst_step,
-            operations_worst_step: (self.operations_worst_step * 3).div_ceil(2),
-            indicator_readings: 1.5 * self.indicator_readings,
-            ..self
-        }
-    }
-}
-
 /// How often something that is not due in every step happened in the runs, in parts of the internal steps.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Shares {
     /// The watch had the step done again.
     pub renewals: f64,
-    /// It had the model evaluated once more: nothing was known of what time alone changes.
-    pub watch_evaluations: f64,
+    /// It had the model evaluated once more: nothing was known of what time alone changes. `None` before any run.
+    pub watch_evaluations: Option<f64>,
 }
 
 /// What follows from a mask alone.
@@ -91,7 +77,6 @@ pub struct Draft {
     kept: usize,
     /// Evaluations that a colour costs.
     per_colour: f64,
-    operations: lu::Operations,
     /// Some output is more than a state.
     computes_outputs: bool,
 }
@@ -104,7 +89,6 @@ impl Draft {
         let negligible = negligible(problem, &kept);
         let (mut jacobian, elimination) =
             plan_parts(&problem.pattern, &kept, &negligible, problem.h, &samples);
-        let operations = lu::operations(&elimination);
         let per_colour = if problem.directional {
             jacobian.source = JacobianSource::Directional;
             DIRECTIONAL
@@ -116,7 +100,7 @@ impl Draft {
         let is_state = |output: &u32| interface.state_references.contains(output);
         let computes_outputs =
             !interface.discrete_outputs.is_empty() || !interface.outputs.iter().all(is_state);
-        Draft { jacobian, elimination, kept, per_colour, operations, computes_outputs }
+        Draft { jacobian, elimination, kept, per_colour, computes_outputs }
     }
 
     /// Colours that vary.
@@ -158,82 +142,44 @@ impl Draft {
         )
     }
 
-    /// Of an internal step.
+    /// Of an internal step: a communication step's over their number.
     pub fn cost(&self, plan: &Plan, shares: Shares) -> Cost {
-        let tableau = plan.step.method.tableau();
-        let fresh = plan.jacobian.policy.per_step(self.colours());
-        let attempt =
-            f64::from(tableau.evaluations(plan.model.time_invariant)) + beside_stages(plan, &tableau);
-        // Where time does not matter a step begins with what the one before it ended with, unless the importer sets inputs.
-        let driven = plan.variables.real.roles.contains(char::from(Role::ContinuousInput as u8));
-        let (at_end, shared) = (evaluates_end(plan, &tableau), plan.model.time_invariant && !driven);
-        let carried = f64::from(u8::from(at_end && shared));
-        let outputs = self.computes_outputs && !at_end && !shared;
-        // Where time matters the step before tells the watch what it changes, but for those that it does not know of.
-        let told = match watches_in_time(plan, &tableau) && tableau.time_slope_is_free() {
-            true => 1.0 - shares.watch_evaluations,
-            false => 0.0,
-        };
-        let solves = tableau.stages.len() as u64 + watch_solutions(plan, &tableau);
-        let refactor = tableau.gammas.len() as u64 * self.operations.refactor;
-        let evaluations = attempt - carried + fresh as f64 * self.per_colour;
-        // A spare stage is solved only where the limiter asks for it.
-        let spare = u64::from(tableau.has_spare_stage()) * self.operations.solve;
-        let operations = solves * self.operations.solve - spare + if fresh > 0 { refactor } else { 0 };
-        // Where a higher order overshoots, its end is looked at.
-        let looks = f64::from(u8::from(tableau.is_limited()));
-        // Done again: the Jacobian with all that varies, the factors, the stages.
-        let again = |jacobian: &Jacobian, operations: lu::Operations| {
-            let evaluations = attempt + jacobian.setup.len() as f64 * self.per_colour;
-            let gammas = tableau.gammas.len() as u64;
-            (evaluations, gammas * operations.refactor + solves * operations.solve)
-        };
-        let (more, more_operations) = match plan.jacobian.policy {
-            Policy::Watched => again(&self.jacobian, self.operations),
-            _ => (0.0, 0),
-        };
-        // And once more with all entries.
-        let (last, last_operations) = match &plan.fallback {
-            Some(fallback) => again(&fallback.jacobian, lu::operations(&fallback.elimination)),
-            None => (0.0, 0),
-        };
-        let cost = Cost {
+        let counter = Counter::new(plan, self.per_colour);
+        let (quiet, driven) = (counter.quiet(false), counter.quiet(true));
+        let steps = f64::from(plan.step.substeps);
+        // What the twin takes comes on top: half as many internal steps.
+        let taken_steps = if plan.has_twin() { 1.5 * steps } else { steps };
+        // Where inputs are set the model must be evaluated anew. Whether the watch asks for that the runs have shown.
+        let watch = shares.watch_evaluations.map_or(quiet.watch, |share| share * taken_steps);
+        let (evaluations, operations) = (driven.evaluations - driven.watch, driven.operations as f64);
+        let (more, more_operations) = counter.renewed().map_or((0.0, 0.0), |renewed| {
+            (renewed.evaluations - renewed.watch - evaluations, renewed.operations as f64 - operations)
+        });
+        let worst = counter.worst_quiet();
+        // The importer's reading of outputs: of those of the twin as well, which are compared with ours.
+        let shared = plan.model.time_invariant && !is_driven(plan);
+        let outputs = self.computes_outputs && !driven.evaluated_end && !shared;
+        let readers = if plan.has_twin() { 2.0 } else { 1.0 };
+        Cost {
             kept_nonzeros: self.kept,
             factor_nonzeros: self.elimination.cols.len() + self.elimination.outer.len(),
-            evaluations_per_step: evaluations - told + shares.renewals * more,
-            evaluations_for_outputs: f64::from(u8::from(outputs)),
-            operations_per_step: operations + (shares.renewals * more_operations as f64) as u64,
-            evaluations_worst_step: evaluations
-                + looks
-                + [more, last].iter().filter(|&&again| again > 0.0).map(|again| again + looks).sum::<f64>(),
-            operations_worst_step: operations + spare + more_operations + last_operations,
-            indicator_readings: match plan.events.indicators {
-                0 => 0.0,
-                _ => 1.0 + f64::from(u8::from(driven)) / f64::from(plan.step.substeps),
-            },
-            evaluates_end: at_end,
-        };
-        // The carried error takes a solution of its own.
-        let carried = if plan.carries_error() { self.operations.solve } else { 0 };
-        let cost = Cost {
-            operations_per_step: cost.operations_per_step + carried,
-            operations_worst_step: cost.operations_worst_step + carried,
-            ..cost
-        };
-        if plan.has_twin() { cost.with_twin() } else { cost }
+            evaluations_per_step: (evaluations + watch + shares.renewals * more) / steps,
+            evaluations_for_outputs: readers * f64::from(u8::from(outputs)),
+            operations_per_step: ((operations + shares.renewals * more_operations) / steps) as u64,
+            evaluations_worst_step: worst.evaluations / steps,
+            operations_worst_step: worst.operations.div_ceil(u64::from(plan.step.substeps)),
+            indicator_readings: driven.indicators as f64 / steps,
+            evaluates_end: driven.evaluated_end,
+        }
     }
 
     /// Of a communication step, events included.
     pub fn worst_step(&self, plan: &Plan) -> WorstStep {
-        let own = WorstStep::new(plan, self.operations, self.per_colour);
-        if !plan.has_twin() {
-            return own;
-        }
-        let mut twin = plan.clone();
-        twin.step.substeps /= 2;
-        twin.accuracy = None;
-        let outputs = self.cost(plan, Shares::default()).evaluations_for_outputs;
-        own.with_twin(WorstStep::new(&twin, self.operations, self.per_colour), outputs)
+        let outputs = match plan.has_twin() {
+            true => self.cost(plan, Shares::default()).evaluations_for_outputs,
+            false => 0.0,
+        };
+        WorstStep::new(&Counter::new(plan, self.per_colour), outputs)
     }
 }
 

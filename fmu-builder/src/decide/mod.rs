@@ -1,17 +1,37 @@
 //! The choice: which method, which rows are implicit, which entries are kept, how old the Jacobian may be.
 //!
-//! The objective: the cheapest plan on average that keeps two thirds of the tolerance on all runs, given and invented; of plans within 15 % of each other the most accurate. That margin is worth
-//! two and a half times the cost: the bench does what nobody tried. A budget of the user's own is held exactly. The default one, a tenth of the communication step, is a soft border: a plan whose longest step
-//! exceeds it is left for another one only where that is clearly better for it (`Judge::score`), so that neither a microsecond nor the machine's mood decides. Invented runs on which every plan is off by more than 100 % choose nothing. Where no plan keeps the tolerance, those that keep the tolerance on the given runs and are on the invented ones within it or at most twice as far off as the fresh, fully implicit
-//! step, and of these the most accurate. Every plan is stable at every sample and every length that the runtime can take.
+//! The rule in one sentence: **the plan that is cheapest on average among those that keep two thirds of the tolerance on
+//! all runs, given and invented; of plans within 15 % of each other the most accurate.** `--prefer speed` takes the whole
+//! tolerance and no 15 %, `--prefer accuracy` the most accurate plan whose longest step keeps the default budget.
 //!
-//! So all entries with a watched Jacobian come first, with the method that has the fewest evaluations, then with others. Sparsing is tried for every model of up to 100 states; other masks are
-//! looked for where that is too dear or not accurate enough, or where they are asked for. A plan that drops entries is taken where it saves a third, not to save a little.
+//! Its edges: the margin of a third is worth two and a half times the cost, since the bench does what nobody tried. A budget
+//! of the user's own is held exactly. The default one, a tenth of the communication step, is a soft border: a plan whose
+//! longest step exceeds it is left for another one only where that is clearly better for it (`Judge::score`), so that neither
+//! a microsecond nor the machine's mood decides. Invented runs on which every plan is off by more than 100 % choose nothing.
+//! Where no plan keeps the tolerance, those that keep it on the given runs and are on the invented ones within it or at most
+//! twice as far off as the fresh, fully implicit step, and of these the most accurate. Every plan is stable at every sample
+//! and every length that the runtime can take.
+//!
+//! So all entries with a watched Jacobian come first, with the method that has the fewest evaluations, then with others.
+//! Sparsing is tried for every model of up to 100 states; other masks are looked for where that is too dear or not accurate
+//! enough, or where they are asked for. A plan that drops entries is taken where it saves a third, not to save a little.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `problem` | what a decision is made of |
+//! | `budget` | requests that no plan can keep |
+//! | `candidates`, `trim` | masks worth trying |
+//! | `draft`, `counted/`, `bound` | plans made of a mask, and what their steps take |
+//! | `trial`, `trial/` | plans that are tried on all runs, and the choice among them |
+//! | `switching`, `parting` | how far discrete outputs are off, and how two accurate solutions part |
+//! | `certificate` | what is known of the stability of the plan that was chosen |
+//! | `substeps` | how many internal steps are in a communication step |
 
 mod bound;
 mod budget;
 mod candidates;
 mod certificate;
+mod counted;
 mod draft;
 mod parting;
 mod problem;
@@ -28,18 +48,18 @@ use crate::experiment::Experiment;
 use crate::findings::{Simulated, Studied};
 use crate::interface::Interface;
 use crate::lab::Lab;
-use crate::options::{JacobianPolicy, Options, Partitioning};
+use crate::options::{JacobianPolicy, Options, Partitioning, Preference};
 use crate::summary::Moved;
 use crate::warning::{ToleranceMissed, Warning, Warnings};
 use fmu_runtime::plan::{Method, Plan};
 use serde::Serialize;
 
-use candidates::{Candidate as Masked, Finder};
+use candidates::Finder;
 use trial::Judge;
 
 pub use bound::WorstStep;
 pub use candidates::Candidate;
-pub use certificate::{AlternatingMode, Certificate, Spectra, WorstMode};
+pub use certificate::{AlternatingMode, Certificate, Spectra, Stability, WorstMode};
 pub use draft::Cost;
 pub use parting::{Parting, parting};
 pub use problem::Problem;
@@ -223,8 +243,11 @@ pub fn decide(
     let mut finder = Finder::new(&problem, options)?;
     let mut judge = Judge::new(&problem, options, runs, lab);
     let methods = options.method.map_or(METHODS.to_vec(), |method| vec![method]);
-    let everything =
-        Masked { label: "all implicit".into(), mask: crate::analysis::Mask::full(problem.n), warning: None };
+    let everything = Candidate {
+        label: "all implicit".into(),
+        mask: crate::analysis::Mask::full(problem.n),
+        warning: None,
+    };
     judge.measure_fresh(&everything);
     if let Some(method) = options.method.filter(|method| !method.tableau().any_matrix) {
         refuse_masks(method, options)?;
@@ -295,6 +318,9 @@ fn search(finder: &mut Finder, judge: &mut Judge, problem: &Problem, options: &O
     }
     let implicit = finder.implicit();
     judge.try_out(&implicit, methods, false);
+    if options.prefer == Preference::Accuracy {
+        judge.try_out(&implicit, methods, true);
+    }
     if judge.satisfied() && options.budget.is_none() {
         if small && options.rho.is_none() {
             judge.try_out(&finder.sparsed_quickly(SPARSING[0]), methods, false);
@@ -303,6 +329,10 @@ fn search(finder: &mut Finder, judge: &mut Judge, problem: &Problem, options: &O
     }
     let tight = judge.is_tight() || options.budget.is_some();
     judge.in_need_of_time = options.budget.is_none() && judge.is_tight() && judge.holds_somehow();
+    // What is short of time is tried with older Jacobians first: that gives up least.
+    if tight {
+        judge.try_out(&implicit, methods, true);
+    }
     // Other masks may be more accurate, as the symplectic pair is, or cheaper.
     if small || tight {
         judge.try_out(&finder.partitions(), methods, tight);

@@ -16,12 +16,17 @@ use fmu_runtime::plan::Method;
 
 /// Up to here the analysis is dense.
 const DENSE: usize = 500;
+/// Samples of a larger model.
+const LARGE: usize = 3;
 /// Dense samples are few enough that their eigenvalues take a second or so: n^3 each.
 const DENSE_WORK: f64 = 5e7;
 
 /// Seconds of an evaluation for each state and each entry of the Jacobian, as compiled models have them, roughly: 36 states and 300 entries
 /// took Dymola's robot 3.4 µs.
 const PRICE: f64 = 1e-8;
+
+/// Seconds above which an evaluation is dear: trials take long, and what they take is what was measured, by its class.
+const DEAR: f64 = 4e-6;
 
 /// Share of the tolerance by which dropped entries may move a state: several rows add up in an output.
 const GRANT: f64 = 0.25;
@@ -52,7 +57,7 @@ pub struct Problem<'a> {
     pub directional: bool,
     /// What plans are compared by: an evaluation's price as asked for, or by the model's size. It is not measured, so that the same model is decided on the same way every time.
     pub price: CallTimes,
-    /// The same by the model's size, whatever the target takes: what trials take here.
+    /// The same by the model's size, whatever the target takes, or by the class of a dear evaluation: what trials take here.
     pub price_here: CallTimes,
 }
 
@@ -132,13 +137,18 @@ impl<'a> Problem<'a> {
             values.clone().fold(f64::NEG_INFINITY, f64::max) - values.fold(f64::INFINITY, f64::min)
         };
         let ranges = (0..n).map(|state| range(state).max(0.0)).collect();
-        let samples = samples(studied, n, &chosen, finite.last().filter(|_| n > DENSE).copied());
+        // Of a large model a few, the last one among them.
+        let large: Vec<&Sample> = match n > DENSE {
+            true => finite.iter().rev().step_by(finite.len().div_ceil(LARGE).max(1)).rev().copied().collect(),
+            false => Vec::new(),
+        };
+        let samples = samples(studied, n, &chosen, &large);
         let rates =
             chosen.iter().take(samples.jacobians.len()).map(|sample| sample.derivatives.clone()).collect();
         let prices = &studied.prices;
         let by_size = PRICE * (n + pattern.len()) as f64;
         let price = CallTimes::coarse(options.evaluation_time.unwrap_or(by_size), prices);
-        let price_here = CallTimes::coarse(by_size, prices);
+        let price_here = CallTimes::coarse(by_size.max(class(prices.evaluation())), prices);
         let worst_times = options.evaluation_time.map_or_else(|| CallTimes::worst(prices), |_| price);
         let h = discretisation.h;
         Problem {
@@ -175,7 +185,7 @@ impl<'a> Problem<'a> {
     }
 }
 
-fn samples(studied: &Studied, n: usize, chosen: &[&Sample], large: Option<&Sample>) -> Samples {
+fn samples(studied: &Studied, n: usize, chosen: &[&Sample], large: &[&Sample]) -> Samples {
     let jacobian = |values: &[f64]| {
         let mut jacobian = Mat::zeros(n, n);
         for (&(row, col, _), &value) in studied.entries.iter().zip(values) {
@@ -188,16 +198,26 @@ fn samples(studied: &Studied, n: usize, chosen: &[&Sample], large: Option<&Sampl
         jacobians.iter().map_while(|jacobian| eigenvalues(jacobian.as_ref()).ok()).collect();
     // An eigenvalue problem without a solution has never been seen; what follows it is left out.
     jacobians.truncate(spectra.len());
-    let sparse = large.and_then(|sample| {
-        let entries = studied.entries.iter().zip(&sample.jacobian);
-        let entries = entries.map(|(&(row, col, _), &value)| (row as usize, col as usize, value));
-        SparseJacobian::new(n, entries.collect()).ok()
-    });
+    let sparse: Vec<(u64, SparseJacobian)> = large
+        .iter()
+        .filter_map(|sample| {
+            let entries = studied.entries.iter().zip(&sample.jacobian);
+            let entries = entries.map(|(&(row, col, _), &value)| (row as usize, col as usize, value));
+            Some((sample.regime, SparseJacobian::new(n, entries.collect()).ok()?))
+        })
+        .collect();
+    let regimes = chosen.iter().take(jacobians.len()).map(|sample| sample.regime);
+    let regimes = regimes.chain(sparse.iter().map(|(regime, _)| *regime)).collect();
     Samples {
         times: chosen.iter().take(jacobians.len()).map(|sample| sample.time).collect(),
-        regimes: chosen.iter().take(jacobians.len()).map(|sample| sample.regime).collect(),
+        regimes,
         jacobians,
         spectra,
-        sparse: sparse.into_iter().collect(),
+        sparse: sparse.into_iter().map(|(_, jacobian)| jacobian).collect(),
     }
+}
+
+/// The nearest power of four, so that the machine's mood seldom decides; nothing for what is not dear.
+fn class(evaluation: f64) -> f64 {
+    if evaluation >= DEAR && evaluation.is_finite() { 4f64.powf(evaluation.log(4.0).round()) } else { 0.0 }
 }

@@ -7,10 +7,18 @@
 //! | `range` | where an input or a parameter may be, from what the description tells of it |
 //! | `signal` | steps, sweeps and pseudo-random sequences over such ranges, as tables in memory |
 //! | `explore` | the scenarios that the builder invents besides the runs that it was given |
+//! | `scenarios` | these, run accurately side by side |
+//! | `sense` | where an invented run leaves what the model is made for |
+//! | `moved` | an invented run to be drawn where nothing moves in the given one |
+//! | `inputs` | input signals from a CSV file |
 
 mod bind;
 mod explore;
+pub mod inputs;
+pub mod moved;
 mod range;
+pub mod scenarios;
+pub mod sense;
 mod signal;
 
 use crate::inputs::InputTable;

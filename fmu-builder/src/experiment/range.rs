@@ -1,7 +1,8 @@
 //! Where an input or a parameter may be.
 //!
-//! In order of trust: what the user says (`--range`), min and max of the description, then what start value, nominal
-//! value and unit allow. The last is a guess; each range comes with the words that say what was taken.
+//! In order of trust: what the user says (`--range`), min and max of the description, then what start value,
+//! nominal value and unit allow. The last is a guess; each range comes with the words that say what was
+//! taken.
 
 use crate::interface::believable;
 use model_description::{Kind, ScalarVariable};

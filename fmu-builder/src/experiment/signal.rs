@@ -1,7 +1,7 @@
 //! Signals over ranges, as tables in memory: steps, sweeps, pseudo-random levels.
 //!
-//! All are held from one communication point to another, as a bench holds them: the accurate run and the exported
-//! FMU then see exactly the same inputs.
+//! All are held from one communication point to another, as a bench holds them: the accurate run and the
+//! exported FMU then see exactly the same inputs.
 
 use super::range::Range;
 use crate::inputs::InputTable;
@@ -60,8 +60,8 @@ pub fn sweeps(driven: &[Driven], clock: Clock) -> InputTable {
     })
 }
 
-/// All variables at once, each held at a pseudo-random level for a pseudo-random time of `dwell` steps on average; the longer ones
-/// for several times that. The same `seed`, the same signals.
+/// All variables at once, each held at a pseudo-random level for a pseudo-random time of `dwell` steps on
+/// average; the longer ones for several times that. The same `seed`, the same signals.
 pub fn random(driven: &[Driven], clock: Clock, dwell: f64, seed: u64) -> InputTable {
     let mut rows: Vec<Vec<f64>> = Vec::new();
     let mut state: Vec<(Random, u64, f64)> = driven
@@ -91,8 +91,8 @@ fn until(random: &mut Random, now: u64, dwell: f64) -> u64 {
     now + (dwell * (0.15 + 1.7 * random.unit() * random.unit())).ceil().max(1.0) as u64
 }
 
-/// Divide the run among the variables; `share` tells where the one whose turn it is stands, by the phase of its turn from 0
-/// to 1. None: at its start value, as all others.
+/// Divide the run among the variables; `share` tells where the one whose turn it is stands, by the phase of
+/// its turn from 0 to 1. None: at its start value, as all others.
 fn in_turn(driven: &[Driven], clock: Clock, share: impl Fn(f64) -> Option<f64>) -> InputTable {
     let turn = (clock.steps as f64 / driven.len().max(1) as f64).max(1.0);
     let rows: Vec<Vec<f64>> = (0..clock.steps)
@@ -173,7 +173,8 @@ mod tests {
         (0..400).map(|k| table.value_held(column, 2.0 + (k as f64 + 0.5) * 1e-3)).collect()
     }
 
-    /// A continuous variable is interpolated: only if every change is a jump at a communication point is it held.
+    /// A continuous variable is interpolated: only if every change is a jump at a communication point is it
+    /// held.
     #[test]
     fn signals_are_held_over_communication_steps() {
         for table in [steps(&driven(), CLOCK), sweeps(&driven(), CLOCK), random(&driven(), CLOCK, 20.0, 7)] {

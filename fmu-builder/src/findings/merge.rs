@@ -48,9 +48,9 @@ impl Studied {
         self.samples.extend(align(other.samples, &theirs, regimes));
         self.beside.extend(align(other.beside, &theirs, regimes));
         self.entries = entries;
-        self.structure.lies.extend(other.structure.lies);
+        self.structure.undeclared_entries.extend(other.structure.undeclared_entries);
         self.structure.not_constant.extend(other.structure.not_constant);
-        for list in [&mut self.structure.lies, &mut self.structure.not_constant] {
+        for list in [&mut self.structure.undeclared_entries, &mut self.structure.not_constant] {
             list.sort_unstable();
             list.dedup();
         }

@@ -4,12 +4,14 @@
 //! | file | idea |
 //! |---|---|
 //! | `studied` | structure, Jacobians along an accurate run, what the model cannot do |
+//! | `deviation` | the error of a run: its deviation from the accurate solution, per quantity |
 //! | `merge` | studies of several runs of one model, put together |
 //! | `prices` | what the model's calls cost |
 //! | `simulated` | a plan on one run |
 //! | `computing` | what of its steps' time was computing |
 
 mod computing;
+pub mod deviation;
 mod merge;
 mod prices;
 mod simulated;

@@ -76,7 +76,7 @@ pub struct Studied {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct StructureFound {
     /// Entries that the model has and its description denies.
-    pub lies: Vec<(u32, u32)>,
+    pub undeclared_entries: Vec<(u32, u32)>,
     /// Entries declared constant that are not.
     pub not_constant: Vec<(u32, u32)>,
     /// Rows without a declaration.

@@ -1,12 +1,14 @@
 //! What a worker may take from the machine, and where it may write. The worker applies it to itself before it
 //! loads the FMU's library.
 //!
-//! It protects from accidents and from clumsy models, not from an attacker: the FMU's code can read what the user can, send
-//! datagrams, and do to the worker whatever it likes.
+//! It protects from accidents and from clumsy models, not from an attacker: the FMU's code can read what the
+//! user can, send datagrams, and do to the worker whatever it likes.
 //!
-//! - Memory: a limit on the address space. A model that leaks gets no more; it does not take the machine with it.
-//! - Files (Linux with Landlock): nothing can be written, made or removed but in the worker's own folder and in the unpacked FMU's `resources`.
-//!   So the library cannot be swapped between two runs, nor can any of the user's files be touched.
+//! - Memory: a limit on the address space. A model that leaks gets no more; it does not take the machine with
+//!   it.
+//! - Files (Linux with Landlock): nothing can be written, made or removed but in the worker's own folder and
+//!   in the unpacked FMU's `resources`. So the library cannot be swapped between two runs, nor can any of the
+//!   user's files be touched.
 //! - Network (Linux 6.7 and later): no TCP connection.
 //! - Signals (Linux 6.12 and later): none can be sent to processes that the worker did not start.
 

@@ -105,16 +105,19 @@ impl Lab {
             .collect()
     }
 
-    /// One plan on several runs, in one process where the FMU allows it to be instantiated again.
-    pub fn simulate_all(&self, what: &str, runs: Vec<Simulate>) -> Vec<Result<Simulated, Error>> {
-        let count = runs.len();
+    /// One plan on several runs, in one process where the FMU allows it to be instantiated again; `side_by_side`, in as many
+    /// as there may be at a time.
+    pub fn simulate_all(
+        &self,
+        what: &str,
+        runs: Vec<Simulate>,
+        side_by_side: bool,
+    ) -> Vec<Result<Simulated, Error>> {
         if runs.iter().all(|run| !run.interface.instantiate_only_once) {
-            match self.ask(what, Request::SimulateAll(runs.clone())) {
-                Ok(Answer::SimulateAll(simulated)) if simulated.len() == count => {
-                    return simulated.into_iter().map(Ok).collect();
-                }
-                // One of the runs brought the process down: each by itself tells which.
-                _ => {}
+            let groups = if side_by_side { self.jobs().min(runs.len()) } else { 1 };
+            // One of the runs may bring its process down: then each by itself tells which.
+            if let Some(simulated) = self.simulate_in_groups(what, &runs, groups.max(1)) {
+                return simulated.into_iter().map(Ok).collect();
             }
         }
         self.progress.stage(what);
@@ -126,6 +129,47 @@ impl Lab {
                 _ => Err(mismatch()),
             })
             .collect()
+    }
+
+    /// So many processes, each with some of the runs; nothing if one of them fails.
+    fn simulate_in_groups(&self, what: &str, runs: &[Simulate], groups: usize) -> Option<Vec<Simulated>> {
+        // The longest first, each to the group that has least to do.
+        let mut order: Vec<usize> = (0..runs.len()).collect();
+        order.sort_by_key(|&at| std::cmp::Reverse(runs[at].steps));
+        let mut members: Vec<(u64, Vec<usize>)> = vec![(0, Vec::new()); groups];
+        for at in order {
+            let group = members.iter_mut().min_by_key(|(steps, _)| *steps)?;
+            (group.0, group.1) = (group.0 + runs[at].steps, [&group.1[..], &[at]].concat());
+        }
+        let request =
+            |group: &[usize]| Request::SimulateAll(group.iter().map(|&at| runs[at].clone()).collect());
+        let answers = match &members[..] {
+            [(_, only)] => vec![self.ask(what, request(only))],
+            several => {
+                self.progress.stage(what);
+                self.ask_all(several.iter().map(|(_, group)| request(group)).collect(), 0.0)
+            }
+        };
+        let mut found: Vec<Option<Simulated>> = vec![None; runs.len()];
+        for (answer, (_, group)) in answers.into_iter().zip(&members) {
+            let Ok(Answer::SimulateAll(simulated)) = answer else { return None };
+            if simulated.len() != group.len() {
+                return None;
+            }
+            simulated.into_iter().zip(group).for_each(|(simulated, &at)| found[at] = Some(simulated));
+        }
+        found.into_iter().collect()
+    }
+
+    /// Processes at a time.
+    pub fn jobs(&self) -> usize {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        self.workers.limits.jobs.map_or(processors, |jobs| jobs as usize).max(1)
+    }
+
+    /// Tell how long all of the work will take: `seconds` from now, for so many evaluations of the model.
+    pub fn expect(&self, seconds: f64, evaluations: f64, evaluation: f64) {
+        self.progress.expect(seconds, evaluations, evaluation);
     }
 
     pub fn bench(&self, bench: Bench) -> Result<Measured, Error> {
@@ -156,9 +200,7 @@ impl Lab {
 
     /// Ask as many workers at a time as there may be; each takes the next request that is left.
     fn ask_all(&self, requests: Vec<Request>, reserve: f64) -> Vec<Result<Answer, Error>> {
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let jobs =
-            self.workers.limits.jobs.map_or(processors, |jobs| jobs as usize).clamp(1, requests.len().max(1));
+        let jobs = self.jobs().min(requests.len().max(1));
         let (workers, next) = (&self.workers, AtomicUsize::new(0));
         let requests: Vec<Mutex<Option<Request>>> =
             requests.into_iter().map(|request| Mutex::new(Some(request))).collect();

@@ -1,13 +1,13 @@
 //! Run foreign native code in a process of its own: an FMU may crash, hang or print, and we must not.
 //!
-//! The worker is our own executable, started again as `fmu-build worker REQUEST` in an empty folder that is also its
-//! working directory. Before each risky call it says what it is about to do, so that the message can name it. What the FMU
-//! prints goes to files that we hold open, whatever the FMU does to their names; a child that prints megabytes never
-//! blocks on a full pipe.
+//! The worker is our own executable, started again as `fmu-build worker REQUEST` in an empty folder that is
+//! also its working directory. Before each risky call it says what it is about to do, so that the message can
+//! name it. What the FMU prints goes to files that we hold open, whatever the FMU does to their names; a
+//! child that prints megabytes never blocks on a full pipe.
 //!
-//! The worker leads a process group of its own, and the whole group is killed at the end: nothing that an FMU starts
-//! stays behind, unless it leaves the group on purpose. (Windows has no groups: there the worker alone is killed.) If we die, the worker notices
-//! within a second, and ends itself and its group.
+//! The worker leads a process group of its own, and the whole group is killed at the end: nothing that an FMU
+//! starts stays behind, unless it leaves the group on purpose. (Windows has no groups: there the worker alone
+//! is killed.) If we die, the worker notices within a second, and ends itself and its group.
 
 use super::confine::{Confinement, Folder};
 use super::protocol::{Envelope, LAST_CALL, Message, REQUEST, Refusal, decode, encode, receive};
@@ -84,8 +84,9 @@ impl Process {
         self.run_to_its_end(request, limits, scratch, watch).map(|(answer, _)| answer)
     }
 
-    /// Have a worker answer `request`, telling `watch` now and then how much is done, from 0 to 1. Paths in the request must be absolute:
-    /// the worker has a working directory of its own, in `scratch`. The second part of the answer: the FMU did not end well afterwards.
+    /// Have a worker answer `request`, telling `watch` now and then how much is done, from 0 to 1. Paths in
+    /// the request must be absolute: the worker has a working directory of its own, in `scratch`. The second
+    /// part of the answer: the FMU did not end well afterwards.
     pub fn run_to_its_end<Req: Serialize, Res: DeserializeOwned>(
         &self,
         request: &Req,
@@ -104,7 +105,8 @@ impl Process {
         let last_call = LastCall::new(&folder).map_err(trouble)?;
         let (answers, pipe) = io::pipe().map_err(trouble)?;
 
-        // The pipe's writing end is closed on our side when the command is dropped, below: the reader sees the worker's end.
+        // The pipe's writing end is closed on our side when the command is dropped, below: the reader sees
+        // the worker's end.
         let mut command = Command::new(&self.executable);
         let process = system::own_group(&mut command)
             .args(&self.arguments)
@@ -190,7 +192,8 @@ pub enum WorkerError {
     #[error("cannot work in {}: {source}", folder.display())]
     Scratch { folder: PathBuf, source: io::Error },
     #[error(
-        "the FMU crashed with {signal} {}; check that it runs in another tool, or try other values with --set and --inputs",
+        "the FMU crashed with {signal} {}; check that it runs in another tool, or try other values with \
+         --set and --inputs",
         at(phase)
     )]
     Crashed { signal: String, phase: String, lack: Option<Ability> },
@@ -200,7 +203,8 @@ pub enum WorkerError {
     )]
     TimedOut { limit: Duration, phase: String, lack: Option<Ability> },
     #[error(
-        "the build has taken {}, all that it may; give it more with --time-limit, or shorten the run with --stop",
+        "the build has taken {}, all that it may; give it more with --time-limit, or shorten the run with \
+         --stop",
         format_duration(limit.as_secs_f64())
     )]
     OutOfTime { limit: Duration },
@@ -308,7 +312,8 @@ enum End {
 const PRINT_LIMIT: u64 = 256 << 20;
 /// After the answer, what a library may take to unload.
 const UNLOAD_LIMIT: Duration = Duration::from_secs(2);
-/// After its end, how long we look for what a worker still had to say: a process that it left behind may hold the pipe.
+/// After its end, how long we look for what a worker still had to say: a process that it left behind may hold
+/// the pipe.
 const LAST_WORDS_LIMIT: Duration = Duration::from_secs(1);
 /// The worker's end and what it printed are looked at this often; a message is seen at once.
 const PAUSE: Duration = Duration::from_millis(10);

@@ -1,11 +1,12 @@
 //! What builder and worker say to each other.
 //!
-//! The request is a file in the worker's own folder, written before the worker starts. Everything else goes through a
-//! pipe from the worker to the builder: any number of reports, then one answer. The worker finds the pipe's end as its
-//! standard input, which it writes to: standard output and error belong to the FMU, which prints there.
+//! The request is a file in the worker's own folder, written before the worker starts. Everything else goes
+//! through a pipe from the worker to the builder: any number of reports, then one answer. The worker finds
+//! the pipe's end as its standard input, which it writes to: standard output and error belong to the FMU,
+//! which prints there.
 //!
-//! Messages are postcard, each behind its length. Unlike JSON it keeps NaN, infinities and every bit of a number, and paths that are not
-//! Unicode (see [`path`]).
+//! Messages are postcard, each behind its length. Unlike JSON it keeps NaN, infinities and every bit of a
+//! number, and paths that are not Unicode (see [`path`]).
 
 use super::confine::Confinement;
 use crate::ability::{AGAIN, Lack};
@@ -178,7 +179,8 @@ impl Reporter {
         self.instances
     }
 
-    /// Name a step on the way to a running model. In a process that has had an instance already, all of them are that of another one.
+    /// Name a step on the way to a running model. In a process that has had an instance already, all of them
+    /// are that of another one.
     pub fn opening(&mut self, name: &'static str) {
         self.phase(if self.instances > 1 { AGAIN } else { name });
     }

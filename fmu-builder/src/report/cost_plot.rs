@@ -36,7 +36,8 @@ pub fn error_against_cost(trials: &[Trial]) -> Option<String> {
         let error = 10f64.powi(exponent);
         let _ = writeln!(
             out,
-            "<path class=\"grid\" d=\"M{LEFT} {0:.1}H{RIGHT}\"/><text x=\"{1}\" y=\"{2:.1}\" text-anchor=\"end\">{3} %</text>",
+            "<path class=\"grid\" d=\"M{LEFT} {0:.1}H{RIGHT}\"/><text x=\"{1}\" y=\"{2:.1}\" \
+             text-anchor=\"end\">{3} %</text>",
             y(error),
             LEFT - 6.0,
             y(error) + 4.0,
@@ -47,7 +48,8 @@ pub fn error_against_cost(trials: &[Trial]) -> Option<String> {
         if (left..=right).contains(&f64::log10(cost)) {
             let _ = writeln!(
                 out,
-                "<path class=\"grid\" d=\"M{0:.1} {BOTTOM}v4\"/><text x=\"{0:.1}\" y=\"{1}\" text-anchor=\"middle\">{cost}</text>",
+                "<path class=\"grid\" d=\"M{0:.1} {BOTTOM}v4\"/><text x=\"{0:.1}\" y=\"{1}\" \
+                 text-anchor=\"middle\">{cost}</text>",
                 x(cost),
                 BOTTOM + 16.0
             );

@@ -186,7 +186,7 @@ pub fn key_figures(out: &mut String, summary: &Summary) {
                 "of a small disturbance by one step, with the mask and the Jacobian of this plan, over {}; up to 1 is stable. {} at {} lengths \
                  of the step",
                 count(summary.samples, "sample"),
-                if summary.certificate.stable { "Stable" } else { "Not stable" },
+                summary.certificate.stability.text(),
                 summary.certificate.lengths.len()
             ),
         );

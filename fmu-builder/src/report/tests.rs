@@ -3,8 +3,8 @@ use super::text::significant;
 use super::*;
 use crate::analysis::verdict::Verdict;
 use crate::decide::{
-    AlternatingMode, Candidate, Certificate, Cost, Explored, ExploredRun, Switching, Times, Trial, WorstMode,
-    WorstStep,
+    AlternatingMode, Candidate, Certificate, Cost, Explored, ExploredRun, Stability, Switching, Times, Trial,
+    WorstMode, WorstStep,
 };
 use crate::findings::Simulated;
 use crate::structure::{Pattern, plan_parts};
@@ -79,7 +79,9 @@ fn decision() -> Decision {
         operations_per_step: 12_345,
         evaluations_worst_step: 6.0,
         error,
+        longest_step_share: 0.01,
         failed: failed.map(String::from),
+        lost: failed.map(String::from),
         chosen,
     };
     Decision {
@@ -95,7 +97,7 @@ fn decision() -> Decision {
         has_moved: Moved { given: true, invented: true },
         explored: Explored::default(),
         told: vec![],
-        verdict: Verdict { amplification: Some(0.5), failure: None },
+        verdict: Verdict { amplification: Some(0.5), ..Verdict::default() },
         samples: 3,
         cost: Cost::default(),
         worst_step: WorstStep::default(),
@@ -168,6 +170,7 @@ fn summary() -> Summary {
             evaluations_one_event: 6.0,
             indicator_calls: 74,
             operations: 99_999,
+            calls: 25,
         },
         jacobian: "every".into(),
         jacobian_source: "differences".into(),
@@ -191,6 +194,7 @@ fn summary() -> Summary {
             step_margin: Some(2.0),
             lengths: vec![1.0, 0.5],
             stable: true,
+            stability: Stability::Stable,
             fully_implicit: Cost {
                 evaluations_per_step: 3.0,
                 operations_per_step: 54_321,
@@ -212,6 +216,7 @@ fn summary() -> Summary {
             }],
         },
         tolerance: decision.tolerance,
+        trials: decision.trials.clone(),
         errors: vec![NamedError {
             name: NASTY.into(),
             error: 0.002,

@@ -34,11 +34,9 @@ pub(super) fn trials(out: &mut String, trials: &[Trial]) {
     );
     for trial in trials {
         let shown = |error: Option<f64>| error.map_or("–".into(), percent);
-        let (class, error, note) = match (&trial.failed, trial.error) {
-            (Some(failed), error) => ("", shown(error), escape(failed)),
-            (None, Some(error)) => ("", percent(error), String::new()),
-            (None, None) if trial.chosen => ("", "–".to_string(), String::new()),
-            (None, None) => ("unused", "not needed".to_string(), String::new()),
+        let (class, error) = match (&trial.failed, trial.error) {
+            (None, None) if !trial.chosen => ("unused", "not needed".to_string()),
+            (_, error) => ("", shown(error)),
         };
         let class = if trial.chosen { "chosen" } else { class };
         let _ = writeln!(
@@ -54,10 +52,15 @@ pub(super) fn trials(out: &mut String, trials: &[Trial]) {
             trim(trial.evaluations_worst_step),
             grouped(trial.operations_per_step),
             shown(trial.explored_error),
-            if trial.chosen { "✓ chosen" } else { &note }
+            if trial.chosen { "✓ chosen".into() } else { why_not(trial) }
         );
     }
     out.push_str("</tbody></table></div>\n</section>\n");
+}
+
+/// Why another plan was chosen.
+fn why_not(trial: &Trial) -> String {
+    trial.failed.as_deref().map_or(String::new(), escape)
 }
 
 /// In words.

@@ -65,7 +65,7 @@ pub(super) fn usage(out: &mut String, summary: &Summary, decision: &Decision) {
         );
     }
     if summary.has_events() {
-        let WorstStep { events, evaluations, evaluations_one_event, indicator_calls, operations } =
+        let WorstStep { events, evaluations, evaluations_one_event, indicator_calls, operations, .. } =
             summary.worst_step;
         item(
             out,

@@ -1,7 +1,8 @@
 //! Block lower triangular form: what can be solved before what, and what only together.
 //!
-//! For W = I - h A every row has its diagonal, so the blocks are the strong components of the graph of
-//! A (row i waits for column j): no matching of equations to variables is needed. Kosaraju's search (petgraph), which does not recurse.
+//! For W = I - h A every row has its diagonal, so the blocks are the strong components of the graph of A (row
+//! i waits for column j): no matching of equations to variables is needed. Kosaraju's search (petgraph),
+//! which does not recurse.
 
 use super::pattern::Pattern;
 use petgraph::algo::kosaraju_scc;
@@ -12,8 +13,9 @@ use petgraph::graph::DiGraph;
 pub struct Blt {
     /// Rows without any entry: known at once.
     pub explicit: Vec<u32>,
-    /// The other rows, block by block; a block only needs what comes before it. Blocks that could change places are
-    /// ordered by their shape: the solver handles alike neighbours together. States ascend in a block.
+    /// The other rows, block by block; a block only needs what comes before it. Blocks that could change
+    /// places are ordered by their shape: the solver handles alike neighbours together. States ascend in a
+    /// block.
     pub blocks: Vec<Vec<u32>>,
 }
 
@@ -34,8 +36,9 @@ pub fn blt(kept: &Pattern) -> Blt {
     Blt { explicit, blocks }
 }
 
-/// Strong components, each after those that its rows depend on; ascending inside. Kosaraju's algorithm does not recurse, so that a
-/// chain of a million states does not overflow the stack, as Tarjan's in the same crate does.
+/// Strong components, each after those that its rows depend on; ascending inside. Kosaraju's algorithm does
+/// not recurse, so that a chain of a million states does not overflow the stack, as Tarjan's in the same
+/// crate does.
 pub fn components(pattern: &Pattern) -> Vec<Vec<u32>> {
     let mut graph = DiGraph::<(), (), u32>::with_capacity(pattern.n(), pattern.len());
     for _ in 0..pattern.n() {

@@ -7,8 +7,9 @@
 //! entry are not perturbed at all.
 //!
 //! First fit in several orders, then Culberson's iterated greedy, which can only gain, then tabu search
-//! (Hertz and de Werra, 1987) for one colour less as long as that is found; the first of the best wins, so one model has one plan. Least colours is NP-hard (Coleman and Moré, 1983); the lower
-//! bound is a row's wanted entries, all of which conflict.
+//! (Hertz and de Werra, 1987) for one colour less as long as that is found; the first of the best wins, so
+//! one model has one plan. Least colours is NP-hard (Coleman and Moré, 1983); the lower bound is a row's
+//! wanted entries, all of which conflict.
 
 use super::pattern::Pattern;
 use fmu_runtime::plan::Colour;
@@ -24,8 +25,8 @@ const EDGES: usize = 4_000_000;
 const MOVES: usize = 20_000;
 const WORK: usize = 50_000_000;
 
-/// Colours that find every kept entry that is not known. Entries are those of `all`; the masks are aligned with
-/// them. `negligible` only counts where an entry is not kept.
+/// Colours that find every kept entry that is not known. Entries are those of `all`; the masks are aligned
+/// with them. `negligible` only counts where an entry is not kept.
 pub fn colour(all: &Pattern, kept: &[bool], known: &[bool], negligible: &[bool]) -> Vec<Colour> {
     let problem = Problem::new(all, kept, known, negligible);
     problem.write(&problem.solve(), [kept, known, negligible])
@@ -124,8 +125,8 @@ impl<'a> Problem<'a> {
         best
     }
 
-    /// Spread the smallest colour over the others and move columns that conflict, each time the one and to the colour that
-    /// leaves the fewest conflicts, never back at once.
+    /// Spread the smallest colour over the others and move columns that conflict, each time the one and to
+    /// the colour that leaves the fewest conflicts, never back at once.
     fn tabu(&self, graph: &[Vec<u32>], from: &(Vec<u32>, usize)) -> Option<(Vec<u32>, usize)> {
         let k = from.1 - 1;
         let mut colours = from.0.clone();
@@ -323,7 +324,8 @@ impl<'a> Problem<'a> {
         })
     }
 
-    /// Next the column with the largest degree, then with the most conflicts. `raises(j, k)`: that j is placed adds one to k's degree.
+    /// Next the column with the largest degree, then with the most conflicts. `raises(j, k)`: that j is
+    /// placed adds one to k's degree.
     fn largest_first(&self, graph: &[Vec<u32>], mut raises: impl FnMut(usize, usize) -> bool) -> Vec<u32> {
         let mut degree = vec![0; graph.len()];
         let mut placed = vec![false; graph.len()];

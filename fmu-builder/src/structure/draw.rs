@@ -1,7 +1,7 @@
 //! The incidence matrix before and after ordering: as an SVG of bounded size, and as text for small models.
 //!
-//! Rows are derivatives, columns are states. Explicit rows are green, blocks red, cores dark red, fill grey. Large
-//! patterns are drawn as a raster whose cells are the darker the more of them is filled.
+//! Rows are derivatives, columns are states. Explicit rows are green, blocks red, cores dark red, fill grey.
+//! Large patterns are drawn as a raster whose cells are the darker the more of them is filled.
 
 use super::pattern::Pattern;
 use crate::summary::count;
@@ -36,7 +36,8 @@ pub fn svg(title: &str, kept: &Pattern, elimination: &Elimination, names: &[Stri
     let width = (second + side + 10.0).max(second + CAPTION).max(margin + LEGEND);
     let height = side + 100.0;
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 \
+         {width} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
          <rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n<text x=\"10\" y=\"22\" font-size=\"16\">{}</text>\n",
         escape(title)
     );
@@ -87,7 +88,8 @@ pub fn svg(title: &str, kept: &Pattern, elimination: &Elimination, names: &[Stri
         let (x, y) = (margin + 110.0 * i as f64, side + 70.0);
         let _ = writeln!(
             out,
-            "<rect x=\"{x}\" y=\"{y}\" width=\"12\" height=\"12\" fill=\"{colour}\"/><text x=\"{}\" y=\"{}\">{text}</text>",
+            "<rect x=\"{x}\" y=\"{y}\" width=\"12\" height=\"12\" fill=\"{colour}\"/><text x=\"{}\" \
+             y=\"{}\">{text}</text>",
             x + 17.0,
             y + 11.0
         );
@@ -118,7 +120,8 @@ fn panel(
             let (at, wide) = (first as f64 * unit, size as f64 * unit);
             let _ = writeln!(
                 out,
-                "<rect x=\"{at:.2}\" y=\"{at:.2}\" width=\"{wide:.2}\" height=\"{wide:.2}\" fill=\"{colour}\"/>"
+                "<rect x=\"{at:.2}\" y=\"{at:.2}\" width=\"{wide:.2}\" height=\"{wide:.2}\" \
+                 fill=\"{colour}\"/>"
             );
         }
         let rows = elimination.row_start.windows(2).enumerate();
@@ -155,8 +158,8 @@ fn panel(
     }
 }
 
-/// Blocks, each with its core after it: first position, size, colour. Smaller ones than a hundredth of the least cell
-/// are not to be seen.
+/// Blocks, each with its core after it: first position, size, colour. Smaller ones than a hundredth of the
+/// least cell are not to be seen.
 fn squares(elimination: &Elimination, n: usize) -> impl Iterator<Item = (usize, usize, &'static str)> {
     let mut first = elimination.explicit as usize;
     let both = elimination.blocks.iter().flat_map(move |block| {
@@ -198,7 +201,8 @@ fn raster(out: &mut String, n: usize, places: impl Iterator<Item = (usize, usize
             let (scale, opacity) = (side / cells as f64, [0.0, 0.35, 0.65, 1.0][level]);
             let _ = writeln!(
                 out,
-                "<path transform=\"scale({scale:.4})\" fill=\"rgb({rgb})\" fill-opacity=\"{opacity}\" d=\"{path}\"/>"
+                "<path transform=\"scale({scale:.4})\" fill=\"rgb({rgb})\" fill-opacity=\"{opacity}\" \
+                 d=\"{path}\"/>"
             );
         }
     }

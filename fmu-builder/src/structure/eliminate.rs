@@ -15,7 +15,7 @@
 //! too, it keeps its sign and stays away from zero by [`SAFE`] of what it was computed from. Other states
 //! become tears, where partial pivoting takes care of them.
 
-use super::{blt::blt, pattern::Pattern};
+use super::{blt::blt, minimum_degree::minimum_degree, pattern::Pattern};
 use fmu_runtime::plan::{Block, Elimination};
 use std::{cmp::Reverse, collections::BinaryHeap};
 
@@ -23,12 +23,12 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 pub const SAFE: f64 = 1e-6;
 /// Steps that an event cuts short must be solvable too.
 const PARTS: [f64; 3] = [1.0, 0.5, 0.125];
-/// What is left is torn if it has at least `CORE` states and solving it as a full system costs this much at most
-/// of what eliminating it would: the full system is pivoted, and runs over memory in one piece.
-const FULL: f64 = 1.05;
-const CORE: usize = 6;
+/// What is left is torn if it has at least `CORE` states and solving it as a full system costs this much at
+/// most of what eliminating it would: the full system is pivoted, and runs over memory in one piece.
+pub(super) const FULL: f64 = 1.05;
+pub(super) const CORE: usize = 6;
 /// Bounds on the builder's own time: merged elements, and operations in the test of the pivots.
-const MERGES: u64 = 300_000_000;
+pub(super) const MERGES: u64 = 300_000_000;
 const TRIALS: u64 = 400_000_000;
 /// Rounds in which unsafe states are made tears.
 const ROUNDS: usize = 8;
@@ -82,8 +82,8 @@ pub fn eliminate(kept: &Pattern, h: f64, samples: &[Vec<f64>]) -> Elimination {
 const NONE: u32 = u32::MAX;
 
 /// One block with states counted from 0. Rows ascend and have their diagonal.
-struct Graph {
-    rows: Vec<Vec<u32>>,
+pub(super) struct Graph {
+    pub rows: Vec<Vec<u32>>,
     /// (column, entry) of each row.
     entries: Vec<Vec<(u32, u32)>>,
 }
@@ -105,25 +105,25 @@ impl Graph {
         graph
     }
 
-    fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.rows.len()
     }
 }
 
 /// A candidate: eliminated states in order, then the `tears` of the core, ascending.
-struct Order {
-    states: Vec<u32>,
-    tears: usize,
-    cost: u64,
+pub(super) struct Order {
+    pub states: Vec<u32>,
+    pub tears: usize,
+    pub cost: u64,
 }
 
 /// Operations for one state with `lower` rows and `upper` columns left: factor and solve.
-fn price(lower: u64, upper: u64) -> u64 {
+pub(super) fn price(lower: u64, upper: u64) -> u64 {
     (1 + upper + lower * upper) + (lower + upper + 1)
 }
 
 /// The same for a full system.
-fn dense(size: usize) -> u64 {
+pub(super) fn dense(size: usize) -> u64 {
     (0..size as u64).map(|k| price(k, k)).sum()
 }
 
@@ -166,126 +166,6 @@ fn move_to_end(states: &mut [u32], torn: &[bool]) -> usize {
     let first = states.len() - tears;
     states[first..].sort_unstable();
     tears
-}
-
-fn minimum_degree(graph: &Graph, torn: &[bool]) -> Order {
-    let m = graph.len();
-    // Rows and columns grow by the fill; what is eliminated stays in them but no longer counts.
-    let mut rows = graph.rows.clone();
-    let mut columns = vec![Vec::new(); m];
-    for (i, row) in rows.iter().enumerate() {
-        for &j in row {
-            columns[j as usize].push(i as u32);
-        }
-    }
-    let mut lower: Vec<u64> = columns.iter().map(|column| column.len() as u64 - 1).collect();
-    let mut upper: Vec<u64> = rows.iter().map(|row| row.len() as u64 - 1).collect();
-    let mut gone = vec![false; m];
-    let mut heap = BinaryHeap::new();
-    let mut turn = vec![0; m];
-    let mut turns = 0;
-    let mut push = |heap: &mut BinaryHeap<_>, turn: &mut [u64], k: usize, l: u64, u: u64| {
-        turns += 1;
-        turn[k] = turns;
-        heap.push(Reverse((l * u, l + u, turns, k)));
-    };
-    for k in (0..m).filter(|&k| !torn[k]) {
-        push(&mut heap, &mut turn, k, lower[k], upper[k]);
-    }
-    let mut states = Vec::with_capacity(m);
-    let (mut cost, mut merged) = (0, 0);
-    // The cost before each elimination.
-    let mut spent = Vec::with_capacity(m);
-    let mut filled = rows.iter().map(Vec::len).sum::<usize>();
-    let mut touched = Vec::new();
-    let mut is_touched = vec![false; m];
-    let mut joined = Vec::new();
-    while let Some(Reverse((_, _, at, k))) = heap.pop() {
-        if gone[k] || turn[k] != at {
-            continue;
-        }
-        let left = m - states.len();
-        if filled == left * left || merged > MERGES {
-            break;
-        }
-        let beside: Vec<u32> =
-            rows[k].iter().copied().filter(|&j| !gone[j as usize] && j as usize != k).collect();
-        let below = std::mem::take(&mut columns[k]);
-        gone[k] = true;
-        spent.push(cost);
-        cost += price(lower[k], upper[k]);
-        filled -= 1 + (lower[k] + upper[k]) as usize;
-        for &i in below.iter().filter(|&&i| !gone[i as usize]) {
-            let row = &mut rows[i as usize];
-            upper[i as usize] -= 1;
-            let mut fresh = |j: u32| {
-                columns[j as usize].push(i);
-                lower[j as usize] += 1;
-                upper[i as usize] += 1;
-                filled += 1;
-                if !std::mem::replace(&mut is_touched[j as usize], true) {
-                    touched.push(j as usize);
-                }
-            };
-            if beside.len() < 8 {
-                for &j in &beside {
-                    if let Err(at) = row.binary_search(&j) {
-                        row.insert(at, j);
-                        fresh(j);
-                    }
-                }
-                merged += 8;
-            } else {
-                merged += (row.len() + beside.len()) as u64;
-                joined.clear();
-                let mut old = row.iter().copied().peekable();
-                for &j in &beside {
-                    while let Some(c) = old.next_if(|&c| c < j) {
-                        joined.push(c);
-                    }
-                    if old.next_if_eq(&j).is_none() {
-                        fresh(j);
-                    }
-                    joined.push(j);
-                }
-                joined.extend(old);
-                std::mem::swap(row, &mut joined);
-            }
-            if !std::mem::replace(&mut is_touched[i as usize], true) {
-                touched.push(i as usize);
-            }
-        }
-        for &j in &beside {
-            lower[j as usize] -= 1;
-            if !std::mem::replace(&mut is_touched[j as usize], true) {
-                touched.push(j as usize);
-            }
-        }
-        for i in touched.drain(..) {
-            is_touched[i] = false;
-            if !torn[i] {
-                push(&mut heap, &mut turn, i, lower[i], upper[i]);
-            }
-        }
-        states.push(k as u32);
-    }
-    let total = cost + dense(m - states.len());
-    spent.push(cost);
-    // A small rest is eliminated like all before it, if it may be.
-    let is_small = |rest: &[u32]| rest.len() < CORE && !rest.iter().any(|&i| torn[i as usize]);
-    let rest: Vec<u32> = (0..m as u32).filter(|&i| !gone[i as usize]).collect();
-    if is_small(&rest) {
-        states.extend(rest);
-        return Order { states, tears: 0, cost: total };
-    }
-    let close = |&s: &usize| dense(m - s) as f64 <= FULL * (total - spent[s]) as f64;
-    let stop = (0..states.len()).rev().take_while(close).last().unwrap_or(states.len());
-    let mut core = states.split_off(stop);
-    core.extend(rest);
-    core.sort_unstable();
-    let tears = core.len();
-    states.extend(core);
-    Order { states, tears, cost: spent[stop] + dense(tears) }
 }
 
 /// Reverse Cuthill-McKee on the symmetric pattern, from a state as far out as two searches find.

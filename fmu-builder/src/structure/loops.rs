@@ -1,13 +1,14 @@
 //! Algebraic loops between states, and the one that breaks most of them when it is explicit.
 //!
-//! What must be solved together in an implicit step is a loop: a strong component of two or more states. An explicit row uses the last
-//! step's values, a *delay of information* (Gustafsson, chapter 4), and leaves the graph.
+//! What must be solved together in an implicit step is a loop: a strong component of two or more states. An
+//! explicit row uses the last step's values, a *delay of information* (Gustafsson, chapter 4), and leaves the
+//! graph.
 
 use super::{blt::components, pattern::Pattern};
 
-/// The one state that, taken as slow (its row explicit), breaks most of the largest loop: the least largest loop
-/// remains, then the least sum of squares, then the most entries fall away. Nothing when there is no loop
-/// of two or more. In loops of thousands only the rows with the most edges through them are tried.
+/// The one state that, taken as slow (its row explicit), breaks most of the largest loop: the least largest
+/// loop remains, then the least sum of squares, then the most entries fall away. Nothing when there is no
+/// loop of two or more. In loops of thousands only the rows with the most edges through them are tried.
 pub fn suggest_slow_row(pattern: &Pattern) -> Option<usize> {
     const CANDIDATES: usize = 300;
     let largest =
@@ -39,7 +40,8 @@ pub fn suggest_slow_row(pattern: &Pattern) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// The pendulum's states x, y, theta, phi, (35)-(38): phi slow leaves the loop of x and y only, as section 4.1 proposes.
+    /// The pendulum's states x, y, theta, phi, (35)-(38): phi slow leaves the loop of x and y only, as
+    /// section 4.1 proposes.
     #[test]
     fn the_slow_row_of_the_pendulum_is_phi() {
         let rows: [&[usize]; 4] = [&[1], &[0, 2, 3], &[3], &[0, 1, 2, 3]];

@@ -13,7 +13,8 @@ pub fn second_order(n: usize) -> Pattern {
     Pattern::varying(2 * n, (0..2 * n).flat_map(|i| row(i).map(move |j| (i, j))))
 }
 
-/// A robot: per axis joint q, v; motor q, v; two states of a controller. The joints' accelerations depend on all joints.
+/// A robot: per axis joint q, v; motor q, v; two states of a controller. The joints' accelerations depend on
+/// all joints.
 pub fn robot(axes: usize) -> Pattern {
     let mut entries = Vec::new();
     for i in 0..axes {

@@ -137,6 +137,7 @@ impl Summary {
             error: decision.error,
             explored: decision.explored.clone(),
             tolerance: decision.tolerance,
+            trials: decision.trials.clone(),
             errors,
             discrete_errors,
             reference_error: attempt.reference_error,

@@ -16,8 +16,8 @@ pub fn findings(studied: &Studied, names: &[String]) -> Vec<Warning> {
     };
     let structure = &studied.structure;
     let mut found = Vec::new();
-    if !structure.lies.is_empty() {
-        found.push(Warning::UndeclaredDependencies(listed(&structure.lies)));
+    if !structure.undeclared_entries.is_empty() {
+        found.push(Warning::UndeclaredDependencies(listed(&structure.undeclared_entries)));
     }
     if !structure.not_constant.is_empty() {
         found.push(Warning::NotConstant(listed(&structure.not_constant)));

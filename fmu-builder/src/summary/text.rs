@@ -254,8 +254,9 @@ impl Summary {
 
     /// The bound of a communication step with events.
     pub fn worst_step_text(&self) -> String {
-        let WorstStep { events, evaluations: most, evaluations_one_event, indicator_calls, operations } =
-            self.worst_step;
+        let WorstStep {
+            events, evaluations: most, evaluations_one_event, indicator_calls, operations, ..
+        } = self.worst_step;
         format!(
             "a step with one takes at most {}, one with {} or more {}, {} of the event indicators, {operations} operations",
             evaluations(evaluations_one_event),

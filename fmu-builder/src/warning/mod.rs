@@ -51,6 +51,12 @@ pub enum Warning {
         seconds: f64,
         share: f64,
     },
+    /// A communication step in which one event is handled may take longer than it lasts.
+    LongEventStep {
+        seconds: f64,
+        step: f64,
+        evaluations: f64,
+    },
     /// Shortest and longest evaluation of the model along the runs, in seconds.
     EvaluationTimesVary {
         least: f64,
@@ -112,6 +118,11 @@ pub enum Warning {
     PlansLeftOut {
         plans: usize,
         patience: f64,
+    },
+    /// A step was seen to take more evaluations than the bound: an error of fmu-build's own. The bound was raised.
+    BoundExceeded {
+        bound: u64,
+        seen: u64,
     },
     /// There is no room for the watch.
     NoWatch,
@@ -269,7 +280,10 @@ impl Warning {
     pub fn is_measured(&self) -> bool {
         matches!(
             self,
-            Warning::NotRealTime { .. } | Warning::LongStep { .. } | Warning::EvaluationTimesVary { .. }
+            Warning::NotRealTime { .. }
+                | Warning::LongStep { .. }
+                | Warning::LongEventStep { .. }
+                | Warning::EvaluationTimesVary { .. }
         )
     }
 
@@ -288,6 +302,7 @@ impl Warning {
             Warning::UncertainReference { .. } => "uncertain_reference",
             Warning::ToleranceMissed(_) => "tolerance_missed",
             Warning::LongStep { .. } => "long_step",
+            Warning::LongEventStep { .. } => "long_event_step",
             Warning::EvaluationTimesVary { .. } => "evaluation_times_vary",
             Warning::NeedsTool => "needs_tool",
             Warning::Lacks(_) => "ability_lacking",
@@ -303,6 +318,7 @@ impl Warning {
             Warning::StopsOnInventedRuns { .. } => "stops_on_invented_runs",
             Warning::SenselessRuns { .. } => "senseless_runs",
             Warning::PlansLeftOut { .. } => "plans_left_out",
+            Warning::BoundExceeded { .. } => "bound_exceeded",
             Warning::NoWatch => "no_watch",
             Warning::KeptUnstable { .. } => "kept_unstable",
             Warning::Alternates { .. } => "alternates",

@@ -49,6 +49,14 @@ impl Display for Warning {
                 format_duration(*seconds),
                 percent_to(*share, 0)
             ),
+            Warning::LongEventStep { seconds, step, evaluations } => write!(
+                f,
+                "a step in which an event is handled may take up to {} evaluations of the model, {}, {} of the step: \
+                 it is late then. Fewer entries of the Jacobian (--mode mixed, --rho) make it shorter",
+                evaluations.round(),
+                format_duration(*seconds),
+                percent_to(seconds / step, 0)
+            ),
             Warning::EvaluationTimesVary { least, most } => write!(
                 f,
                 "an evaluation of the model takes {} at one place of the runs and {} at another, as where a model \
@@ -122,6 +130,11 @@ impl Display for Warning {
             Warning::PlansLeftOut { plans, patience } => write!(
                 f,
                 "{plans} plans were not tried: with those that were, the trials take {patience} s or more"
+            ),
+            Warning::BoundExceeded { bound, seen } => write!(
+                f,
+                "a step of the verified runs took {seen} evaluations where {bound} were thought to be the most: an error of \
+                 fmu-build, please report it. The bound that is printed is what was seen"
             ),
             Warning::NoWatch => write!(
                 f,

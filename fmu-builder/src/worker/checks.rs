@@ -1,5 +1,5 @@
-//! What is checked of the model at a point of the run: its directional derivatives, whether time enters, whether outputs wait for an
-//! evaluation.
+//! What is checked of the model at a point of the run: its directional derivatives, whether time enters,
+//! whether outputs wait for an evaluation.
 
 use super::probe::{FLOOR, ONE_BY_ONE, Prober};
 use super::session::{Session, expect};
@@ -36,7 +36,8 @@ pub fn wrong_directional(
             let place = (row as u32, column as u32);
             let found = point.entries.get(&place).copied().unwrap_or(0.0);
             let noise = point.noise.get(&place).copied().unwrap_or(0.0);
-            // Differences of a curved function are off by a share of themselves; a wrong formula is off by more.
+            // Differences of a curved function are off by a share of themselves; a wrong formula is off by
+            // more.
             let off = (said - found).abs();
             let allowed = 0.05 * said.abs().max(found.abs()) + 100.0 * noise + 1e-6 * size + FLOOR;
             if !said.is_finite() || off > allowed {
@@ -50,7 +51,8 @@ pub fn wrong_directional(
     Ok(None)
 }
 
-/// True if the derivatives stay as they are when only time moves, by parts of a step, short of the next time event.
+/// True if the derivatives stay as they are when only time moves, by parts of a step, short of the next time
+/// event.
 pub fn ignores_time(session: &mut Session, h: f64) -> Result<bool, String> {
     let n = session.x.len();
     let (time, x) = (session.time, session.x.clone());
@@ -80,8 +82,8 @@ pub fn ignores_time(session: &mut Session, h: f64) -> Result<bool, String> {
     Ok(same)
 }
 
-/// True if outputs read after fmi2SetContinuousStates are those of the last evaluation (OpenModelica 1.12): they must be asked for
-/// after fmi2GetDerivatives.
+/// True if outputs read after fmi2SetContinuousStates are those of the last evaluation (OpenModelica 1.12):
+/// they must be asked for after fmi2GetDerivatives.
 pub fn outputs_wait(interface: &Interface, session: &mut Session, scales: &[f64]) -> Result<bool, String> {
     if interface.outputs.is_empty() || session.x.is_empty() {
         return Ok(false);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// Instantiate the FMU of a library; its messages are collected.
 pub fn load(library: &Path, log: &Arc<Log>, request: &Instantiation) -> Result<Fmu2, LoadError> {
-    // SAFETY: the user asked for this FMU to be run, and it runs in a process of its own, which answers one request
-    // and ends: what it destroys is the worker.
+    // SAFETY: the user asked for this FMU to be run, and it runs in a process of its own, which answers one
+    // request and ends: what it destroys is the worker.
     unsafe { Fmu2::load(library, Host::Collect(log.clone()), request) }
 }

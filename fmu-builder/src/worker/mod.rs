@@ -1,5 +1,6 @@
 //! The worker: the child process in which foreign code runs. It answers one request and ends.
 
+mod accurate_run;
 mod audit;
 mod bench;
 mod checks;

@@ -201,7 +201,7 @@ impl Prober {
         declared.is_some_and(|row| row.iter().any(|&(column, constant)| column as usize == col && constant))
     }
 
-    /// Hold the points against the declaration: lies, and which entries are constant.
+    /// Compare the points with the declaration: entries that it denies, and which entries are constant.
     pub fn verdict(&self, pattern: &Pattern, points: &[Point]) -> (StructureFound, Vec<(u32, u32, bool)>) {
         let mut found = StructureFound {
             undeclared: self.declared.iter().filter(|row| row.is_none()).count(),
@@ -212,7 +212,7 @@ impl Prober {
             let place = (row as u32, col as u32);
             let listed = self.declared[row].as_ref();
             if listed.is_some_and(|listed| !listed.iter().any(|&(column, _)| column as usize == col)) {
-                found.lies.push(place);
+                found.undeclared_entries.push(place);
             }
             let values = || points.iter().map(|point| point.entries.get(&place).copied().unwrap_or(0.0));
             let low = values().fold(f64::INFINITY, f64::min);

@@ -20,8 +20,8 @@ impl Remarks {
 mod tests {
     use super::*;
 
-    /// Remarks are told apart by what they say, not by how long their sentences are: "of p" and "at t = 2" may be equally
-    /// long and must both stay, and one kind at t = 0.5 and at t = 0.25 is one remark.
+    /// Remarks are told apart by what they say, not by how long their sentences are: "of p" and "at t = 2"
+    /// may be equally long and must both stay, and one kind at t = 0.5 and at t = 0.25 is one remark.
     #[test]
     fn different_remarks_stay_and_equal_ones_merge() {
         let traces = StudyRemark::KeepsTraces { time: 0.5 };

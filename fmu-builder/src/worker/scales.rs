@@ -1,9 +1,12 @@
 //! How large a state is, before it has been seen to move: what differences are scaled by.
 //!
-//! A description may say it (`nominal`), FMI's default is 1, and both may be far off: charges are of 1e-12 C where nobody says so, and a nominal of 1e12 comes with a state
-//! of 1. Differences of sqrt(eps) of such a scale are larger than the state itself, the model has no number there or another slope. So each scale is tried once.
+//! A description may say it (`nominal`), FMI's default is 1, and both may be far off: charges are of 1e-12 C
+//! where nobody says so, and a nominal of 1e12 comes with a state of 1. Differences of sqrt(eps) of such a
+//! scale are larger than the state itself, the model has no number there or another slope. So each scale is
+//! tried once.
 //!
-//! A model that iterates inside does not come back to exactly the same derivatives. Differences must be wide enough to show through that noise.
+//! A model that iterates inside does not come back to exactly the same derivatives. Differences must be wide
+//! enough to show through that noise.
 
 use super::probe::ONE_BY_ONE;
 use super::session::Session;
@@ -15,15 +18,17 @@ const SMALLER: f64 = 1e-3;
 const TRIALS: usize = 6;
 /// The slope over a hundredth of the difference.
 const PART: f64 = 1e-2;
-/// A slope that is so much steeper over the whole difference than over a part of it is no slope: x² of a difference that is much larger than x has 1 / PART. A
-/// root or a jump at this point is flatter over the whole, and has no better scale.
+/// A slope that is so much steeper over the whole difference than over a part of it is no slope: x² of a
+/// difference that is much larger than x has 1 / PART. A root or a jump at this point is flatter over the
+/// whole, and has no better scale.
 const STEEPER: f64 = 30.0;
 
 /// Evaluations that tell how noisy a model is, where the first says that it is.
 const REPEATS: usize = 8;
 /// Noise is taken for this much more than what was seen of it.
 const SAFETY: f64 = 4.0;
-/// A difference of the derivatives should be this many times the noise, so that the slope is known to a percent.
+/// A difference of the derivatives should be this many times the noise, so that the slope is known to a
+/// percent.
 const CLEAR: f64 = 25.0;
 /// Differences are at most this many times sqrt(eps): 1.5e-4 of a state.
 const WIDEST: f64 = 1e4;
@@ -43,7 +48,8 @@ impl Scales {
     }
 }
 
-/// The scale of each state where the session stands: its nominal value if that can be believed, else 1; less where the model shows that it is too large.
+/// The scale of each state where the session stands: its nominal value if that can be believed, else 1; less
+/// where the model shows that it is too large.
 pub fn scales(session: &mut Session, nominals: &[Option<f64>]) -> Scales {
     let (time, x) = (session.time, session.x.clone());
     let first =
@@ -118,8 +124,9 @@ fn find(x: &[f64], sizes: Vec<f64>, mut evaluate: impl FnMut(&[f64]) -> Option<V
     Scales { sizes: scales, wider }
 }
 
-/// What each derivative moves by when nothing moved, with a margin; zero, at the price of one evaluation, for a model that comes back to exactly the same. The model
-/// stands elsewhere, and is put `aside` in between: some remember where they were asked last.
+/// What each derivative moves by when nothing moved, with a margin; zero, at the price of one evaluation, for
+/// a model that comes back to exactly the same. The model stands elsewhere, and is put `aside` in between:
+/// some remember where they were asked last.
 pub fn unrest(
     x: &[f64],
     aside: &[f64],
@@ -148,7 +155,8 @@ fn difference(x: f64, scale: f64) -> f64 {
     f64::EPSILON.sqrt() * x.abs().max(scale)
 }
 
-/// Some derivative has a much steeper slope over the whole difference than over a part of it, and neither rounding nor noise is the reason.
+/// Some derivative has a much steeper slope over the whole difference than over a part of it, and neither
+/// rounding nor noise is the reason.
 fn steeper(base: &[f64], noise: &[f64], whole: &(Vec<f64>, f64), part: &(Vec<f64>, f64)) -> bool {
     (0..base.len()).any(|i| {
         let slope = (whole.0[i] - base[i]) / whole.1;
@@ -195,7 +203,8 @@ mod tests {
         }
     }
 
-    /// Two tanks at 300 K, a slope of 1e-3 1/s, and noise of 3e-8 K/s: differences of sqrt(eps) of 300 K are 4.5e-9 K/s and drown. Widened they show the slope.
+    /// Two tanks at 300 K, a slope of 1e-3 1/s, and noise of 3e-8 K/s: differences of sqrt(eps) of 300 K are
+    /// 4.5e-9 K/s and drown. Widened they show the slope.
     #[test]
     fn differences_are_wide_enough_for_noise() {
         let mut random = 1u32;

@@ -2,18 +2,16 @@
 //!
 //! Structure and Jacobians are taken by `probe` at several points of the run and at points thrown around them.
 
+use super::accurate_run::AccurateRun;
 use super::checks;
 use super::probe::{Point, Prober};
-use super::reference::{Halt, Linearisation, ReferenceSolution};
-use super::remarks::Remarks;
+use super::reference::{Linearisation, ReferenceSolution};
 use super::scales::scales;
 use super::session::{Session, expect, said};
-use super::terms::Terms;
-use super::timing::{self, Timing};
 use crate::ability::{Ability, BESIDE, Lack};
 use crate::deviation::Ranges;
 use crate::experiment::Value;
-use crate::findings::{Prices, Sample, Studied, Study};
+use crate::findings::{Sample, Studied, Study};
 use crate::lab::Reporter;
 use crate::lab::protocol::Refusal;
 use crate::warning::StudyRemark;
@@ -21,25 +19,73 @@ use fmu_runtime::component::Component;
 use fmu_runtime::value::Type;
 use std::time::{Duration, Instant};
 
-/// Samples are fewer in large models: each costs an evaluation per column or colour, and memory per entry.
-const SAMPLE_EVALUATIONS: usize = 60_000;
-const SAMPLE_ENTRIES: usize = 3_000_000;
-/// Places of the run at which the model's calls are timed, and seconds at each: of the first run, of others.
-const TIMED: [(usize, f64); 2] = [(8, 8e-3), (3, 3e-3)];
-/// Seconds that this may take together: an evaluation may take many milliseconds.
-const TIMED_AT_MOST: f64 = 0.5;
-
-/// The phase of the run itself.
-const RUN: &str = "the accurate run (fmi2GetDerivatives)";
+/// What was checked after the run.
+#[derive(Default)]
+struct Checked {
+    /// What is wrong with the directional derivatives.
+    wrong_directional: Option<String>,
+    /// Outputs answer with values of the last evaluation.
+    outputs_wait: bool,
+}
 
 impl Study {
+    /// Probe the model at its start, follow the accurate run, check what only disturbs the model when the run is over.
     pub fn answer(self, reporter: &mut Reporter) -> Result<Studied, Refusal> {
-        let begin = Instant::now();
+        let deadline = Instant::now() + Duration::from_secs_f64(self.patience);
         let model = &self.interface;
-        let mut points = Vec::new();
-        // A model that cannot save its state is thrown beside its start in an instance of its own, and beside its run only
-        // at the end: a Dymola engine sits on another branch of its loop after its states were moved by 3 % and back.
-        let mut known = None;
+        let (mut session, mut prober, wider, mut points, starts) = self.open(reporter)?;
+        // The structure at the start decides how the run is made; more points refine it.
+        points.push(session.aside(|session| prober.probe(session))?);
+        if session.can_save() && model.can_be_moved {
+            reporter.phase(BESIDE);
+            points.extend(session.aside(|session| prober.probe_beside(session, 1, |_| f64::INFINITY))?);
+        }
+        let pattern = prober.pattern(&points);
+        let linearisation = Linearisation::new(model, prober.scales(), &pattern, self.h);
+        let probed = (prober, points, &pattern);
+        let mut run = AccurateRun::new(&self, &mut session, probed, &linearisation, deadline)?;
+        run.follow(&mut session, reporter)?;
+
+        let coarse = run.solution.resolution.coarse(&run.terms.sizes);
+        // What follows may disturb the model: its run is over. An instance that has failed is not asked any more.
+        let mut live = match run.is_dead {
+            false => Some(session),
+            true if model.instantiate_only_once => None,
+            true => Session::open(model, &self.experiment, reporter).ok(),
+        };
+        let checked = match &mut live {
+            Some(session) => self.check(&mut run, session, reporter)?,
+            None => Checked::default(),
+        };
+        match coarse {
+            Some(_) => drop(live), // another instance comes
+            None => reporter.keep(live),
+        }
+        if let Some(output) = coarse {
+            let reached = &self.grid[..run.trajectory.len() - 1];
+            let ranges = Ranges::of(&run.trajectory, &run.terms.sizes);
+            match self.retrace(&linearisation, &ranges, reached, deadline, reporter).unwrap_or_default() {
+                Some(finer) => (run.trajectory, run.discrete) = finer,
+                None => run.remarks.add(StudyRemark::FewDigits {
+                    output: model.output_names.get(output).unwrap_or(&model.name).clone(),
+                }),
+            }
+        }
+        Ok(studied(run, model.provides_directional_derivative, checked, wider, starts))
+    }
+
+    /// An instance at its start, with what it can be probed by, the start values that the description lacks, and a first
+    /// point beside the start.
+    ///
+    /// A model that cannot save its state is thrown beside its start in an instance of its own, and beside its run only at
+    /// the end: a Dymola engine sits on another branch of its loop after its states were moved by 3 % and back.
+    #[allow(clippy::type_complexity)]
+    fn open(
+        &self,
+        reporter: &mut Reporter,
+    ) -> Result<(Session, Prober, Vec<f64>, Vec<Point>, Vec<Option<Value>>), Refusal> {
+        let model = &self.interface;
+        let (mut points, mut known) = (Vec::new(), None);
         if !model.can_get_and_set_state && !model.instantiate_only_once && model.can_be_moved {
             let mut other = Session::open(model, &self.experiment, reporter)?;
             self.refuse_bad_start(&mut other)?;
@@ -52,237 +98,59 @@ impl Study {
         }
         let mut session = Session::open(model, &self.experiment, reporter)?;
         self.refuse_bad_start(&mut session)?;
-        let starts = self
-            .missing_starts
-            .iter()
-            .map(|&(reference, of)| read_value(&mut session, reference, of))
-            .collect();
-
-        let (mut prober, wider) = match known {
+        let missing = self.missing_starts.iter();
+        let starts = missing.map(|&(reference, of)| read_value(&mut session, reference, of)).collect();
+        let (prober, wider) = match known {
             Some(known) => known,
             None => {
                 let scales = session.aside(|session| Ok(scales(session, &model.nominals)))?;
                 (Prober::new(scales.at(&session.x), &self.declared), scales.wider)
             }
         };
-
-        // The structure at the start decides how the run is made; more points refine it.
-        points.push(session.aside(|session| prober.probe(session))?);
-        if session.can_save() && model.can_be_moved {
-            reporter.phase(BESIDE);
-            points.extend(session.aside(|session| prober.probe_beside(session, 1, |_| f64::INFINITY))?);
-        }
-        let pattern = prober.pattern(&points);
-        let linearisation = Linearisation::new(model, prober.scales(), &pattern, self.h);
-
-        let span = self.experiment.stop - self.experiment.start;
-        let deadline = begin + Duration::from_secs_f64(self.patience);
-        let outputs = &model.outputs;
-        let mut run =
-            ReferenceSolution::new(&linearisation, outputs, session.z.len(), self.tolerance, span, deadline)?;
-        let mut times = vec![session.time];
-        let (first, first_discrete) = self.watch(&mut session)?;
-        let (mut trajectory, mut discrete) = (vec![first], vec![first_discrete]);
-        let mut magnitudes: Vec<f64> = session.x.iter().map(|x| x.abs()).collect();
-        let affordable =
-            (SAMPLE_EVALUATIONS / prober.cost().max(1)).min(SAMPLE_ENTRIES / pattern.len().max(1));
-        let wanted = self.samples.min(affordable.max(2)).max(2);
-        let (mut halted, mut is_dead) = (None, false);
-        let (mut remarks, mut time_invariant) = (Remarks::default(), !self.time_declared);
-        let (mut events_seen, mut before) = (0, session.x.clone());
-        let mut terms = Terms::new(outputs, session.x.len());
-        let (places, seconds) = TIMED[usize::from(!self.thorough)];
-        let (mut prices, mut timed) = (Prices::default(), Duration::ZERO);
-        reporter.phase(RUN);
-        for (i, &target) in self.grid.iter().enumerate() {
-            reporter.progress(i as f64 / self.grid.len() as f64);
-            before.copy_from_slice(&session.x);
-            match run.advance(&mut session, target) {
-                Ok(()) => {}
-                Err(Halt::OutOfTime) => {
-                    halted = Some(format!("it took too long after t = {}", session.time));
-                    break;
-                }
-                Err(Halt::NotANumber(message)) if self.given => return Err(message.into()),
-                Err(Halt::Lacks(lack)) if self.given => return Err(vec![lack].into()),
-                Err(
-                    Halt::Model(message)
-                    | Halt::NotANumber(message)
-                    | Halt::Lacks(Lack { seen: message, .. }),
-                ) => {
-                    (halted, is_dead) = (Some(message), true);
-                    break;
-                }
-            }
-            if let Some(i) = session.x.iter().position(|x| !x.is_finite()) {
-                let (name, value) = (&model.state_names[i], session.x[i]);
-                let message = format!("the state {name} is {value} at t = {target}; check the model there");
-                if self.given && value.is_nan() {
-                    return Err(message.into());
-                }
-                (halted, is_dead) = (Some(message), true);
-                break;
-            }
-            for (magnitude, x) in magnitudes.iter_mut().zip(&session.x) {
-                *magnitude = magnitude.max(x.abs());
-            }
-            let (values, steady) = match self.watch(&mut session) {
-                Ok(watched) => watched,
-                Err(refusal) if self.given && !refusal.lacks.is_empty() => return Err(refusal),
-                Err(refusal) => {
-                    (halted, is_dead) = (Some(refusal.message), true);
-                    break;
-                }
-            };
-            times.push(target);
-            trajectory.push(values);
-            discrete.push(steady);
-            // Samples are spread evenly, and taken after events too, where the model may be another one.
-            let due = (i + 1) * wanted / self.grid.len() > i * wanted / self.grid.len();
-            let after_event = run.events > events_seen && points.len() < 2 * wanted;
-            events_seen = run.events;
-            if due || after_event {
-                let beside =
-                    points.len() % 4 == 2 && affordable > 40 && session.can_save() && model.can_be_moved;
-                // Where nobody said how large a state is, not further than what was seen of it.
-                let reach = |i: usize| match (model.nominals[i], magnitudes[i]) {
-                    (None, seen) if seen > 0.0 => 0.1 * seen,
-                    _ => f64::INFINITY,
-                };
-                let spread = due && (i + 1) * places / self.grid.len() > i * places / self.grid.len();
-                let is_timed = spread || due && prices.0.is_empty();
-                let is_timed = is_timed && timed.as_secs_f64() < TIMED_AT_MOST;
-                let (mut taken, ignores) = session.aside(|session| {
-                    // Where the model has no slopes there is no sample: others integrate past such a point.
-                    let mut taken: Vec<Point> = prober.probe(session).ok().into_iter().collect();
-                    let ignores = !time_invariant || checks::ignores_time(session, self.h).unwrap_or(false);
-                    // Best effort: what it cannot tell stays as it was.
-                    let _ = terms.measure(session);
-                    if is_timed {
-                        let begin = Instant::now();
-                        let rows =
-                            taken.first().map_or(1, |point| point.entries.len() / session.x.len().max(1));
-                        let rows = self.thorough.then_some(rows);
-                        let (h, scales) = (self.h, prober.scales());
-                        let timing = Timing { before: &before, h, scales, rows, seconds };
-                        prices.0.extend(timing::measure(session, model, &timing));
-                        timed += begin.elapsed();
-                    }
-                    if beside {
-                        reporter.phase(BESIDE);
-                        taken.extend(prober.probe_beside(session, points.len() as u64, reach)?);
-                        reporter.phase(RUN);
-                    }
-                    Ok((taken, ignores))
-                })?;
-                time_invariant &= ignores;
-                taken.iter_mut().for_each(|point| point.regime = run.regime);
-                let on_run = taken.iter().find(|point| point.on_run);
-                if on_run.is_none() {
-                    remarks.add(StudyRemark::NoJacobian { time: session.time });
-                }
-                if let Some(point) = on_run
-                    && !self.goes_on(&mut session, point)?
-                {
-                    remarks.add(StudyRemark::KeepsTraces { time: session.time });
-                }
-                points.append(&mut taken);
-            }
-        }
-        if run.unresolved > 0 {
-            remarks.add(StudyRemark::NotSmooth { steps: run.unresolved });
-        }
-        let coarse = run.resolution.coarse(&terms.sizes);
-        // What follows may disturb the model: its run is over. An instance that has failed is not asked any more.
-        let mut live = match is_dead {
-            false => Some(session),
-            true if model.instantiate_only_once => None,
-            true => Session::open(model, &self.experiment, reporter).ok(),
-        };
-        let (mut wrong_directional, mut waits) = (None, false);
-        if let Some(session) = &mut live {
-            if !model.can_get_and_set_state && !is_dead && model.can_be_moved {
-                reporter.phase(BESIDE);
-                for seed in 2..5 {
-                    let reach = |i: usize| 2.0 * (session.x[i] - before[i]).abs();
-                    let reach: Vec<f64> = (0..before.len()).map(reach).collect();
-                    let thrown = prober.probe_beside(session, seed, |i| reach[i])?;
-                    points.extend(thrown.map(|point| Point { regime: run.regime, ..point }));
-                }
-            }
-            if self.thorough {
-                reporter.phase("the checks after the run (fmi2GetDerivatives)");
-                if model.can_serialize_state {
-                    session.check_serialisation()?;
-                }
-                if model.provides_directional_derivative {
-                    let checked = checks::wrong_directional(model, session, &mut prober);
-                    wrong_directional =
-                        checked.unwrap_or_else(|why| Some(format!("or cannot be checked: {why}")));
-                }
-                waits = checks::outputs_wait(model, session, prober.scales()).unwrap_or(false);
-                session.check_vectors(model)?;
-                if !model.writes_beyond {
-                    session.inner.take_room();
-                }
-                if prices.0.is_empty() {
-                    let (h, scales, rows) = (self.h, prober.scales(), Some(1));
-                    let timing = Timing { before: &before, h, scales, rows, seconds };
-                    prices.0.extend(timing::measure(session, model, &timing));
-                }
-            }
-        }
-        match coarse {
-            Some(_) => drop(live), // another instance comes
-            None => reporter.keep(live),
-        }
-        if let Some(output) = coarse {
-            let reached = &self.grid[..trajectory.len() - 1];
-            let ranges = Ranges::of(&trajectory, &terms.sizes);
-            match self.retrace(&linearisation, &ranges, reached, deadline, reporter).unwrap_or_default() {
-                Some(finer) => (trajectory, discrete) = finer,
-                None => remarks.add(StudyRemark::FewDigits {
-                    output: model.output_names.get(output).unwrap_or(&model.name).clone(),
-                }),
-            }
-        }
-        let pattern = prober.pattern(&points);
-        let (structure, entries) = prober.verdict(&pattern, &points);
-        let usable = model.provides_directional_derivative && wrong_directional.is_none();
-        let sample = |point: &Point| Sample {
-            time: point.time,
-            x: point.x.clone(),
-            derivatives: point.derivatives.clone(),
-            jacobian: entries
-                .iter()
-                .map(|&(row, col, _)| point.entries.get(&(row, col)).copied().unwrap_or(0.0))
-                .collect(),
-            regime: point.regime,
-        };
-        Ok(Studied {
-            samples: points.iter().filter(|point| point.on_run).map(sample).collect(),
-            beside: points.iter().filter(|point| !point.on_run).map(sample).collect(),
-            entries: entries.clone(),
-            structure,
-            directional_cheaper: usable && prices.directional_is_cheaper(),
-            magnitudes,
-            wider,
-            prices,
-            wrong_directional,
-            times,
-            trajectory,
-            terms: terms.sizes,
-            discrete,
-            events: run.events,
-            time_invariant,
-            outputs_need_evaluation: waits,
-            halted,
-            starts,
-            remarks: remarks.0,
-        })
+        Ok((session, prober, wider, points, starts))
     }
 
-    /// The accurate run once more over `grid`, with the errors of the outputs controlled as those of the states. None if it does not come to its end.
+    /// What may disturb the model, after its run: states beside it where it cannot save its own, and of one run per model
+    /// serialisation, directional derivatives, outputs, vectors and prices.
+    fn check(
+        &self,
+        run: &mut AccurateRun,
+        session: &mut Session,
+        reporter: &mut Reporter,
+    ) -> Result<Checked, Refusal> {
+        let (model, mut checked) = (&self.interface, Checked::default());
+        if !model.can_get_and_set_state && !run.is_dead && model.can_be_moved {
+            reporter.phase(BESIDE);
+            for seed in 2..5 {
+                let reach = |i: usize| 2.0 * (session.x[i] - run.before[i]).abs();
+                let reach: Vec<f64> = (0..run.before.len()).map(reach).collect();
+                let thrown = run.prober.probe_beside(session, seed, |i| reach[i])?;
+                let regime = run.solution.regime;
+                run.points.extend(thrown.map(|point| Point { regime, ..point }));
+            }
+        }
+        if self.thorough {
+            reporter.phase("the checks after the run (fmi2GetDerivatives)");
+            if model.can_serialize_state {
+                session.check_serialisation()?;
+            }
+            if model.provides_directional_derivative {
+                let found = checks::wrong_directional(model, session, &mut run.prober);
+                checked.wrong_directional =
+                    found.unwrap_or_else(|why| Some(format!("or cannot be checked: {why}")));
+            }
+            checked.outputs_wait = checks::outputs_wait(model, session, run.prober.scales()).unwrap_or(false);
+            session.check_vectors(model)?;
+            if !model.writes_beyond {
+                session.inner.take_room();
+            }
+            run.time_if_untimed(session);
+        }
+        Ok(checked)
+    }
+
+    /// The accurate run once more over `grid`, with the errors of the outputs controlled as those of the states. None if it
+    /// does not come to its end.
     #[allow(clippy::type_complexity)]
     fn retrace(
         &self,
@@ -316,16 +184,6 @@ impl Study {
         Ok(Some((trajectory, discrete)))
     }
 
-    /// True if the derivatives are again those that the probed point had: the run goes on as if nothing had happened.
-    fn goes_on(&self, session: &mut Session, point: &Point) -> Result<bool, String> {
-        let (time, x) = (session.time, session.x.clone());
-        let mut f = vec![0.0; x.len()];
-        expect(session.derivatives(time, &x, false, &mut f), "fmi2GetDerivatives", &session.log)?;
-        let size = f.iter().fold(0.0, |size, f| f64::max(size, f.abs()));
-        let near = |(now, then): (&f64, &f64)| (now - then).abs() <= 1e-6 * then.abs() + 1e-9 * size;
-        Ok(f.iter().zip(&point.derivatives).all(near))
-    }
-
     fn refuse_bad_start(&self, session: &mut Session) -> Result<(), Refusal> {
         let names = &self.interface.state_names;
         if let Some(i) = session.x.iter().position(|x| !x.is_finite()) {
@@ -357,8 +215,9 @@ impl Study {
         Ok(())
     }
 
-    /// The watched quantities now: Reals, and what is none. Outputs are read after an evaluation: some tools compute them there.
-    fn watch(&self, session: &mut Session) -> Result<(Vec<f64>, Vec<i64>), Refusal> {
+    /// The watched quantities now: Reals, and what is none. Outputs are read after an evaluation: some tools compute them
+    /// there.
+    pub fn watch(&self, session: &mut Session) -> Result<(Vec<f64>, Vec<i64>), Refusal> {
         let (time, x) = (session.time, session.x.clone());
         let mut f = vec![0.0; x.len()];
         expect(session.derivatives(time, &x, false, &mut f), "fmi2GetDerivatives", &session.log)?;
@@ -389,6 +248,50 @@ impl Study {
             }
             false => Err(lacks.into()),
         }
+    }
+}
+
+/// All that the study found, by entries of the Jacobian that all points together have.
+fn studied(
+    run: AccurateRun,
+    has_directional: bool,
+    checked: Checked,
+    wider: Vec<f64>,
+    starts: Vec<Option<Value>>,
+) -> Studied {
+    let pattern = run.prober.pattern(&run.points);
+    let (structure, entries) = run.prober.verdict(&pattern, &run.points);
+    let sample = |point: &Point| Sample {
+        time: point.time,
+        x: point.x.clone(),
+        derivatives: point.derivatives.clone(),
+        jacobian: entries
+            .iter()
+            .map(|&(row, col, _)| point.entries.get(&(row, col)).copied().unwrap_or(0.0))
+            .collect(),
+        regime: point.regime,
+    };
+    let usable = has_directional && checked.wrong_directional.is_none();
+    Studied {
+        samples: run.points.iter().filter(|point| point.on_run).map(sample).collect(),
+        beside: run.points.iter().filter(|point| !point.on_run).map(sample).collect(),
+        entries: entries.clone(),
+        structure,
+        directional_cheaper: usable && run.prices.directional_is_cheaper(),
+        magnitudes: run.magnitudes,
+        wider,
+        prices: run.prices,
+        wrong_directional: checked.wrong_directional,
+        times: run.times,
+        trajectory: run.trajectory,
+        terms: run.terms.sizes,
+        discrete: run.discrete,
+        events: run.solution.events,
+        time_invariant: run.time_invariant,
+        outputs_need_evaluation: checked.outputs_wait,
+        halted: run.halted,
+        starts,
+        remarks: run.remarks.0,
     }
 }
 

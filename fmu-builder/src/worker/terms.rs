@@ -1,7 +1,8 @@
 //! How large the terms are that an output is made of.
 //!
-//! A speed w4 = w1 + (w2 - w1) + (w3 - w2) + (w4 - w3) of an inertia at rest is zero but for rounding, and what it moves by is noise: of 1e-16 of its terms. Its own values
-//! do not tell. So every state is moved by a small part of itself; what an output moves by, over that part, is the size of its largest terms.
+//! A speed w4 = w1 + (w2 - w1) + (w3 - w2) + (w4 - w3) of an inertia at rest is zero but for rounding, and
+//! what it moves by is noise: of 1e-16 of its terms. Its own values do not tell. So every state is moved by a
+//! small part of itself; what an output moves by, over that part, is the size of its largest terms.
 
 use super::session::{Session, expect};
 

@@ -15,6 +15,7 @@
 //! | structural parameter | a constant: arrays have the sizes that they had when the FMU was built |
 
 mod lower;
+mod raise;
 
 pub(crate) use lower::lower;
 

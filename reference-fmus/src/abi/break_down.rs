@@ -16,7 +16,8 @@ unsafe extern "C" {
 }
 
 /// # Safety
-/// `dx` points to `n` elements, and to one more that nobody else uses. Apart from that, what is broken is broken on purpose.
+/// `dx` points to `n` elements, and to one more that nobody else uses. Apart from that, what is broken is
+/// broken on purpose.
 pub unsafe fn break_down(fault: Fault, dx: *mut f64, n: usize) {
     // SAFETY: functions of the C library as it declares them; what is broken is broken on purpose.
     unsafe {

@@ -98,7 +98,8 @@ fn refusals_are_logged() {
     }
     let expected = [
         "fmi2Instantiate: the model refuses to be instantiated",
-        "fmi2Instantiate: the GUID {b4dc0de0-0000-4000-8000-000000000000} belongs to no model of this library",
+        "fmi2Instantiate: the GUID {b4dc0de0-0000-4000-8000-000000000000} belongs to no model of this \
+         library",
         "fmi2GetReal: not allowed in the instantiated state, only in Initialization Mode, Event Mode, \
          Continuous-Time Mode, the terminated state",
         "fmi2SetReal: an array is a null pointer",

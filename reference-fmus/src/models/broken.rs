@@ -1,13 +1,15 @@
-//! Models that break at t = 0.5: the same decay, each with one fault, picked by name as in `broken:nan-state`.
+//! Models that break at t = 0.5: the same decay, each with one fault, picked by name as in
+//! `broken:nan-state`.
 //!
 //! ```text
 //! x' = -x,   y = x        until t = 0.5
 //! ```
 //!
-//! What vendors' FMUs do is in [`Fault`] too, from `crash-get-state` on: these are so from the start, and other importers run them all the same.
+//! What vendors' FMUs do is in [`Fault`] too, from `crash-get-state` on: these are so from the start, and
+//! other importers run them all the same.
 //!
-//! A build whose studied run is longer meets the fault; one with a shorter run ships it, and the runtime meets it. What
-//! each of them does about it is the table in `docs/faults.md`.
+//! A build whose studied run is longer meets the fault; one with a shorter run ships it, and the runtime
+//! meets it. What each of them does about it is the table in `docs/faults.md`.
 
 use crate::model::{Event, Model, Oddity, Values};
 use std::hint::black_box;
@@ -67,7 +69,8 @@ pub enum Fault {
     ChangesIn(&'static str),
     /// Never returns from `fmi2FreeInstance`.
     HangsAtEnd,
-    /// Has no states: x = exp(-t). `fmi2GetDerivatives` and `fmi2GetNominalsOfContinuousStates` write one value all the same.
+    /// Has no states: x = exp(-t). `fmi2GetDerivatives` and `fmi2GetNominalsOfContinuousStates` write one
+    /// value all the same.
     WritesWithoutStates,
     /// Has none either, and is in its error state once it is asked for them.
     ErrorWithoutStates,
@@ -188,7 +191,8 @@ impl Broken {
 
     /// What the model does with its folder `resources`: `Err` if the file that it needs is not there.
     pub fn visit_resources(fault: Fault, uri: &str) -> Result<(), String> {
-        // A file in its working directory, which a worker has for itself: what is in memory goes with the library.
+        // A file in its working directory, which a worker has for itself: what is in memory goes with the
+        // library.
         if fault == Fault::OneInstance && std::fs::File::create_new(WRITTEN).is_err() {
             return Err("there was an instance already".into());
         }

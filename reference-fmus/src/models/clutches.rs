@@ -1,5 +1,5 @@
-//! Inertias in a row, coupled by friction clutches that are engaged one after the other: `CoupledClutches` of the Modelica Standard
-//! Library, of any length.
+//! Inertias in a row, coupled by friction clutches that are engaged one after the other: `CoupledClutches` of
+//! the Modelica Standard Library, of any length.
 //!
 //! ```text
 //! J w_i' = T_i + τ_i - τ_(i-1),      T_1 = 10 sin(2π 5 t), other T_i = 0
@@ -9,11 +9,13 @@
 //! f_1 = cos(2π t/5);  f_2 steps from 0 to 1 at 0.4 s;  f_3 is the input;  all others step later, one by one
 //! ```
 //!
-//! The states are those of a Modelica tool: angle and speed of the first inertia, then those of each clutch; the other inertias' speeds are sums,
-//! w_i = w_1 + w_rel_1 + … . Known answers: the sum of all J w is 10 plus the impulse of T, 1/π (1 - cos(10π t)). While the input is zero,
-//! the last inertia of the standard model stands still: its speed, w_1 + w_rel_1 + w_rel_2 + w_rel_3, is zero but for rounding.
+//! The states are those of a Modelica tool: angle and speed of the first inertia, then those of each clutch;
+//! the other inertias' speeds are sums, w_i = w_1 + w_rel_1 + … . Known answers: the sum of all J w is 10
+//! plus the impulse of T, 1/π (1 - cos(10π t)). While the input is zero, the last inertia of the standard
+//! model stands still: its speed, w_1 + w_rel_1 + w_rel_2 + w_rel_3, is zero but for rounding.
 //!
-//! `clutches:18x25` has 18 states and 25 event indicators. Three for each clutch have a meaning, the others never change their sign.
+//! `clutches:18x25` has 18 states and 25 event indicators. Three for each clutch have a meaning, the others
+//! never change their sign.
 
 use crate::dual::Num;
 use crate::generate::{self, Variable};
@@ -29,7 +31,8 @@ pub struct Clutches {
 pub const DEFAULT: Clutches = Clutches { clutches: 3, indicators: 27 };
 const LARGEST: usize = 50;
 
-/// N m: friction of a clutch that is fully engaged and slides; sticking it holds this many times more. All inertias are 1 kg m².
+/// N m: friction of a clutch that is fully engaged and slides; sticking it holds this many times more. All
+/// inertias are 1 kg m².
 const FRICTION: f64 = 10.0;
 const PEAK: f64 = 1.1;
 const START: f64 = 10.0;
@@ -109,7 +112,8 @@ impl Clutches {
         (v[0] * (5.0 * std::f64::consts::TAU)).sin_cos().0 * 10.0
     }
 
-    /// τ of each clutch: friction where it slides, and what keeps both sides together where it sticks, 2 τ_i - τ_(i-1) - τ_(i+1) = T_(i+1) - T_i.
+    /// τ of each clutch: friction where it slides, and what keeps both sides together where it sticks, 2
+    /// τ_i - τ_(i-1) - τ_(i+1) = T_(i+1) - T_i.
     fn torques<T: Num>(&self, v: &[T]) -> [T; LARGEST] {
         let mut tau = [T::from(0.0); LARGEST];
         // Elimination from the left, row by row: d τ_i - c τ_(i+1) = r.
@@ -224,7 +228,8 @@ impl Clutches {
         })
     }
 
-    /// One pass: the clutch that comes to rest first, or else the one that is torn loose most, changes its mode.
+    /// One pass: the clutch that comes to rest first, or else the one that is torn loose most, changes its
+    /// mode.
     fn switch(&self, v: &mut [f64]) -> bool {
         for i in 0..self.clutches {
             let (mode, speed) = (v[self.modes() + i], v[self.speed(i)]);

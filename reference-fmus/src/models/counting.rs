@@ -4,8 +4,9 @@
 //! x' = v,   v' = u - k x - d v,   k = 1e6, d = 1e4
 //! ```
 //!
-//! Eigenvalues -101 and -9899. Its integer outputs count, per instance, the calls of eight
-//! functions and the evaluations of the equations (see `COUNTED`). Reading them is no call that counts, but evaluates what is due, as reading any output does. Exact at rest: x = u/k.
+//! Eigenvalues -101 and -9899. Its integer outputs count, per instance, the calls of eight functions and the
+//! evaluations of the equations (see `COUNTED`). Reading them is no call that counts, but evaluates what is
+//! due, as reading any output does. Exact at rest: x = u/k.
 
 use crate::dual::Num;
 use crate::model::{Model, Oddity, differentiable};

@@ -8,10 +8,10 @@
 //! T_gear   = c φ + d (w_m/n - w_l)
 //! ```
 //!
-//! Inputs: voltage u, load torque T_load. Linear. With the defaults the eigenvalues are -9463 and
-//! -575 (gear), -418 (armature) and -44 (speed). Exact at rest: T_gear = d_l w_l + T_load, i =
-//! T_gear/(n k_m), w_l = (u - R T_load/(n k_m)) / (n k_m + R d_l/(n k_m)): 4.7525 rad/s for 24 V,
-//! no load. The drive train of Schiela, *Sparsing in Real Time Simulation* (2002), 2.2.4 (motor, gear), one axis.
+//! Inputs: voltage u, load torque T_load. Linear. With the defaults the eigenvalues are -9463 and -575
+//! (gear), -418 (armature) and -44 (speed). Exact at rest: T_gear = d_l w_l + T_load, i = T_gear/(n k_m),
+//! w_l = (u - R T_load/(n k_m)) / (n k_m + R d_l/(n k_m)): 4.7525 rad/s for 24 V, no load. The drive train of
+//! Schiela, *Sparsing in Real Time Simulation* (2002), 2.2.4 (motor, gear), one axis.
 
 use crate::dual::Num;
 use crate::model::{Model, differentiable};

@@ -1,4 +1,5 @@
-//! A car's drive line: engine, clutch, gearbox, propeller shaft, differential, drive shaft, wheel, tyre and vehicle.
+//! A car's drive line: engine, clutch, gearbox, propeller shaft, differential, drive shaft, wheel, tyre and
+//! vehicle.
 //!
 //! ```text
 //! J_e w_e' = T_engine - d_e w_e - T_c                      T_c = clutch T_cmax tanh((w_e - w_i)/w_0)
@@ -10,10 +11,11 @@
 //! m v'     = F - c_air v |v|_0 - m g slope
 //! ```
 //!
-//! Inputs: engine torque, clutch (0 … 1), brake (0 … 1), slope, and the gear, an Integer that an event takes over. 7 states, all
-//! at rest at the start. Clutch, brake and tyre are regularised friction: eigenvalues near -20000 when they grip, and
-//! zero when they slip or are open. Known answer: the kinetic energy and that of both shafts change by the power of engine,
-//! weight and air less what clutch, brake, tyre, bearings and the shafts' damping take.
+//! Inputs: engine torque, clutch (0 … 1), brake (0 … 1), slope, and the gear, an Integer that an event takes
+//! over. 7 states, all at rest at the start. Clutch, brake and tyre are regularised friction: eigenvalues
+//! near -20000 when they grip, and zero when they slip or are open. Known answer: the kinetic energy and that
+//! of both shafts change by the power of engine, weight and air less what clutch, brake, tyre, bearings and
+//! the shafts' damping take.
 
 use crate::dual::Num;
 use crate::model::{Event, Model, Values, differentiable};

@@ -1,4 +1,5 @@
-//! Inertias in a row, with a friction clutch between each and the next: many event indicators, few of which speak.
+//! Inertias in a row, with a friction clutch between each and the next: many event indicators, few of which
+//! speak.
 //!
 //! ```text
 //! J_i φ_i'' = T_(i-1) - T_i [+ τ + 8 sin(2 π t) on the first] [- d w_n - k φ_n on the last],   i = 1 … n
@@ -6,9 +7,11 @@
 //! T_i = c_i (w_i - w_(i+1))/ε   while it sticks,  |w_i - w_(i+1)| <= ε
 //! ```
 //!
-//! An indicator on each side of the band, w_i - w_(i+1) ∓ ε, tells when a clutch begins or ends to slip; torques are continuous there, their slopes are not: c/(ε J) = 3000 1/s or none.
-//! The other indicators are end stops of angles that nothing reaches. `friction-row:STATES:INDICATORS:WORK:FACTOR`: an evaluation does that much work besides, and reading the indicators FACTOR times
-//! as much. Exact: without torque and at rest nothing moves; while all stick and slip is small the row turns as one body.
+//! An indicator on each side of the band, w_i - w_(i+1) ∓ ε, tells when a clutch begins or ends to slip;
+//! torques are continuous there, their slopes are not: c/(ε J) = 3000 1/s or none. The other indicators are
+//! end stops of angles that nothing reaches. `friction-row:STATES:INDICATORS:WORK:FACTOR`: an evaluation does
+//! that much work besides, and reading the indicators FACTOR times as much. Exact: without torque and at rest
+//! nothing moves; while all stick and slip is small the row turns as one body.
 
 use super::vehicle::labour;
 use crate::dual::{Dual, Num};

@@ -6,8 +6,8 @@
 //! z' = x y - 8/3 z
 //! ```
 //!
-//! Two solutions part by a factor of e every 1/0.906 s, the largest Lyapunov exponent. After 40 s nothing that a computer knew
-//! of the start is left: no step makes the error small.
+//! Two solutions part by a factor of e every 1/0.906 s, the largest Lyapunov exponent. After 40 s nothing
+//! that a computer knew of the start is left: no step makes the error small.
 
 use crate::dual::Num;
 use crate::model::{Model, differentiable};

@@ -5,10 +5,10 @@
 //! P_i := P while T_i < T_set - w/2,   := 0 when T_i > T_set + w/2
 //! ```
 //!
-//! No two cells have the same capacity, so they switch one by one. Natural convection and radiation make an evaluation cost two
-//! powers per cell, more than a microsecond. (T_i - T_a)^1.25 is smoothed and odd. Known answers: with
-//! all cells and the ambient at one temperature and the heaters off nothing changes; each cell stays within its band but for what it
-//! moves until the event is handled.
+//! No two cells have the same capacity, so they switch one by one. Natural convection and radiation make an
+//! evaluation cost two powers per cell, more than a microsecond. (T_i - T_a)^1.25 is smoothed and odd. Known
+//! answers: with all cells and the ambient at one temperature and the heaters off nothing changes; each cell
+//! stays within its band but for what it moves until the event is handled.
 
 use crate::dual::Num;
 use crate::generate::{self, Variable};
@@ -134,7 +134,8 @@ impl Model for ManyIndicators {
 
     differentiable!();
 
-    /// Of each cell: how far it is below the upper limit while it is heated, above the lower one while it is not.
+    /// Of each cell: how far it is below the upper limit while it is heated, above the lower one while it is
+    /// not.
     fn event_indicators(&self, v: &Values, z: &mut [f64]) {
         let half = 0.5 * v.real[BAND];
         for (i, z) in z.chunks_exact_mut(2).enumerate() {

@@ -1,8 +1,8 @@
 //! Models that go wrong on purpose, one fault each, for testing refusals and limits.
 //!
-//! [`Decay`] with an [`Oddity`] or a failing initialization, x' = -k x otherwise; [`Nan`];
-//! [`Pair`], the linear x' = y - x, y' = k (x - y), whose description or directional derivative
-//! lies, or takes far longer to evaluate than to differentiate; [`Chatter`]; [`Diverging`]; [`NanOutput`]; [`Branching`].
+//! [`Decay`] with an [`Oddity`] or a failing initialization, x' = -k x otherwise; [`Nan`]; [`Pair`], the
+//! linear x' = y - x, y' = k (x - y), whose description or directional derivative lies, or takes far longer
+//! to evaluate than to differentiate; [`Chatter`]; [`Diverging`]; [`NanOutput`]; [`Branching`].
 
 use crate::dual::{Dual, Num};
 use crate::model::{Event, Model, Oddity, Values};
@@ -67,8 +67,8 @@ pub enum PairFault {
     WrongSlope,
     /// No directional derivatives, and the description hides ∂y'/∂x.
     WrongStructure,
-    /// An evaluation takes some microseconds, a directional derivative does not: as where an evaluation iterates, and the derivative of
-    /// its solution follows from one linear equation.
+    /// An evaluation takes some microseconds, a directional derivative does not: as where an evaluation
+    /// iterates, and the derivative of its solution follows from one linear equation.
     SlowEvaluation,
 }
 
@@ -107,7 +107,8 @@ impl Model for Pair {
 }
 
 /// A relay without hysteresis: x' = -rate sign(x) - drag x, sign taken at the last event. Once at zero every
-/// integrator step fires another event; the Filippov solution stays at zero. It counts calls as `Counting` does.
+/// integrator step fires another event; the Filippov solution stays at zero. It counts calls as `Counting`
+/// does.
 pub struct Chatter;
 
 impl Model for Chatter {
@@ -179,9 +180,10 @@ impl Model for NanOutput {
     }
 }
 
-/// A winding angle, φ' = w, w' = -k (w - 10), whose model changes to another branch, w' = -k (w + 10), for good when the angle was moved
-/// by more than 0.5 rad from one evaluation to the next: what an engine's iteration does to whoever probes it carelessly. It cannot save its
-/// state. Known answer: w stays 10 and φ = 87 + 10 t.
+/// A winding angle, φ' = w, w' = -k (w - 10), whose model changes to another branch, w' = -k (w + 10), for
+/// good when the angle was moved by more than 0.5 rad from one evaluation to the next: what an engine's
+/// iteration does to whoever probes it carelessly. It cannot save its state. Known answer: w stays 10 and φ =
+/// 87 + 10 t.
 pub struct Branching;
 
 impl Model for Branching {

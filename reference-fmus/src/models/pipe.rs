@@ -7,12 +7,11 @@
 //!                                    - α_A l_C (T_C - T_A) - ε l_C σ (T_C⁴ - T_A⁴))
 //! ```
 //!
-//! *Extension of a sparsing approach*, (16)-(18), semi-discretized in five cells as there: upwind differences for the gas,
-//! central ones for the wall, whose ends are insulated. Mass flow M, pressure p and the inlet
-//! values are inputs. It gives no values. Here the species are O2, CO2 and H2O in N2, m(w)
-//! and c_p(w) follow from the composition, and α = Nu λ_g/d_h with Nu = 0.023 Re^0.8 Pr^0.4 where
-//! viscosity and conductivity of the gas grow as T^0.7; so α = C M^0.8 c_p^0.4 T^0.14 and, as in
-//! (19), T_C depends on w.
+//! *Extension of a sparsing approach*, (16)-(18), semi-discretized in five cells as there: upwind differences
+//! for the gas, central ones for the wall, whose ends are insulated. Mass flow M, pressure p and the inlet
+//! values are inputs. It gives no values. Here the species are O2, CO2 and H2O in N2, m(w) and c_p(w) follow
+//! from the composition, and α = Nu λ_g/d_h with Nu = 0.023 Re^0.8 Pr^0.4 where viscosity and conductivity of
+//! the gas grow as T^0.7; so α = C M^0.8 c_p^0.4 T^0.14 and, as in (19), T_C depends on w.
 //!
 //! Parameters (length 175 mm, d_h 50 mm, wall 0.7 mm of steel, M = 26.04 g/s, p = 1 bar, T_in =
 //! 700 K, T_A = 300 K) are chosen to meet the spectrum (20): there 15 eigenvalues in -748.5 …

@@ -4,8 +4,9 @@
 //! p_1' = B/V (q - Q(p_1 - p_2)),   p_2' = B/V (Q(p_1 - p_2) - Q(p_2)),   Q(p) = K p/(p² + δ²)^(1/4)
 //! ```
 //!
-//! Exact at rest: p_2 = (q/K)² and p_1 = 2 p_2, apart from the smoothing δ. A flow of 1e-4 m³/s makes 1e5 Pa, the pressures' nominal value; one of 1 m³/s makes 1e13 Pa, which no pump, pipe or oil
-//! has seen. The input has neither range nor nominal value, and starts at 0.
+//! Exact at rest: p_2 = (q/K)² and p_1 = 2 p_2, apart from the smoothing δ. A flow of 1e-4 m³/s makes 1e5 Pa,
+//! the pressures' nominal value; one of 1 m³/s makes 1e13 Pa, which no pump, pipe or oil has seen. The input
+//! has neither range nor nominal value, and starts at 0.
 
 use crate::dual::Num;
 use crate::generate::{self, Variable};

@@ -6,9 +6,10 @@
 //! V_C = R3 I_3
 //! ```
 //!
-//! Gustafsson, *Realtime simulations with inline integration* (2021), (68)-(75), solved for the derivatives. It gives no values; here R1 = 10 Ω, R2
-//! = R3 = 1 kΩ, C1 = 10 µF, C2 = 1 mF, eigenvalues -10,101 and -1.99 per second. Exact: linear
-//! with constant coefficients; at rest V_C = E R3/(R1 + R2 + R3) = 4.9751 V for E = 10 V.
+//! Gustafsson, *Realtime simulations with inline integration* (2021), (68)-(75), solved for the derivatives.
+//! It gives no values; here R1 = 10 Ω, R2 = R3 = 1 kΩ, C1 = 10 µF, C2 = 1 mF, eigenvalues -10,101 and -1.99
+//! per second. Exact: linear with constant coefficients; at rest V_C = E R3/(R1 + R2 + R3) = 4.9751 V for E =
+//! 10 V.
 
 use crate::model::{Model, Values};
 

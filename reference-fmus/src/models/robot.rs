@@ -25,13 +25,12 @@
 //! So a Cholesky factor exists. q\[1\] turns everything about the vertical and enters neither M nor
 //! h.
 //!
-//! Schiela, *Sparsing in Real Time Simulation* (2002), 2.2.4 and chapter 6: Manutec r3, 78 states, one second at 1 ms, where explicit Euler
-//! fails. Gear ratios and rotor inertias are those of the r3 model in the Modelica Standard
-//! Library, the rest is of its size. The row of v' has 24 entries that vary (q, v, φ, w of every
-//! axis), every other row is per axis: 24 columns' worth of colours at most. Known answer: the
-//! start is an equilibrium; at rest φ = target, and q hangs below it by the gears' deflection
-//! h(q)/c. Eigenvalues along the movement: -13,352 … -3.9 per second, real parts all negative;
-//! the gears' modes reach 1029 rad/s.
+//! Schiela, *Sparsing in Real Time Simulation* (2002), 2.2.4 and chapter 6: Manutec r3, 78 states, one second
+//! at 1 ms, where explicit Euler fails. Gear ratios and rotor inertias are those of the r3 model in the
+//! Modelica Standard Library, the rest is of its size. The row of v' has 24 entries that vary (q, v, φ, w of
+//! every axis), every other row is per axis: 24 columns' worth of colours at most. Known answer: the start is
+//! an equilibrium; at rest φ = target, and q hangs below it by the gears' deflection h(q)/c. Eigenvalues
+//! along the movement: -13,352 … -3.9 per second, real parts all negative; the gears' modes reach 1029 rad/s.
 
 use crate::dual::Num;
 use crate::linear::{Matrix, Vector, add, cholesky_solve, cross};
@@ -189,8 +188,8 @@ impl Robot {
     }
 }
 
-/// What the derivatives of motor current, controllers and filters depend on; only the command filter knows the set point,
-/// a function of time.
+/// What the derivatives of motor current, controllers and filters depend on; only the command filter knows
+/// the set point, a function of time.
 fn drive(state: usize) -> (Own, bool) {
     let own: Own = match state {
         4 => &[(3, "constant"), (4, "constant"), (5, "constant")],

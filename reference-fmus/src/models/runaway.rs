@@ -1,11 +1,13 @@
-//! A plain relaxation beside a part that runs away if a parameter is doubled: a run on which no plan can be right.
+//! A plain relaxation beside a part that runs away if a parameter is doubled: a run on which no plan can be
+//! right.
 //!
 //! ```text
 //! x' = (p - 3/2) r x,   y' = (sin(2 π t) - y)/T + x,   p = 1, r = 800 1/s, T = 20 ms
 //! ```
 //!
-//! Exact: x = x_0 exp((p - 3/2) r t). With p = 1 it is gone after some milliseconds; with p = 2 it grows by a half in a millisecond, e^160 after 0.4 s. A step of 1 ms follows neither that nor anything
-//! else so fast, with any method: it fails, or its error is many times the range of what it is compared with.
+//! Exact: x = x_0 exp((p - 3/2) r t). With p = 1 it is gone after some milliseconds; with p = 2 it grows by a
+//! half in a millisecond, e^160 after 0.4 s. A step of 1 ms follows neither that nor anything else so fast,
+//! with any method: it fails, or its error is many times the range of what it is compared with.
 
 use crate::dual::Num;
 use crate::generate::{self, Variable};

@@ -13,10 +13,11 @@
 //! Q_A = K (x⁺ √(p_S - p_A) - x⁻ √(p_A - p_T)),  Q_B the other way round
 //! ```
 //!
-//! with √ smoothed and odd: q/(q² + p_0²)^¼; x⁺ and x⁻ the smoothed positive and negative part of x_s, so that a closed valve leaks a
-//! little; F_end stiff springs at both ends of the stroke. Inputs: command u, load force, supply pressure. How strongly a pressure
-//! damps depends on the valve's opening, how stiff a chamber is on the piston's place. Known answers: with y = 0 and p_A = p_B = p_S/2
-//! nothing moves for u = 0; wide open, without load, the piston runs at Q/A with Q = K √(p_S/2).
+//! with √ smoothed and odd: q/(q² + p_0²)^¼; x⁺ and x⁻ the smoothed positive and negative part of x_s, so
+//! that a closed valve leaks a little; F_end stiff springs at both ends of the stroke. Inputs: command u,
+//! load force, supply pressure. How strongly a pressure damps depends on the valve's opening, how stiff a
+//! chamber is on the piston's place. Known answers: with y = 0 and p_A = p_B = p_S/2 nothing moves for u = 0;
+//! wide open, without load, the piston runs at Q/A with Q = K √(p_S/2).
 
 use crate::dual::Num;
 use crate::model::{Model, differentiable};

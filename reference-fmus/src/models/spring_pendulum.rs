@@ -7,9 +7,9 @@
 //! φ' = -g/(l0 + x) sin θ - 2 y/(l0 + x) φ
 //! ```
 //!
-//! Gustafsson, *Realtime simulations with inline integration* (2021), (35)-(38), with its m = 3, l0 = 1, k = 35, g = 9.81 and start [1.5, 0, π/4, 0].
-//! No closed solution; the energy m/2 (y² + (l0+x)² φ²) + k/2 x² - m g (l0+x) cos θ is constant.
-//! The description leaves `dependencies` out, as some tools do.
+//! Gustafsson, *Realtime simulations with inline integration* (2021), (35)-(38), with its m = 3, l0 = 1, k =
+//! 35, g = 9.81 and start [1.5, 0, π/4, 0]. No closed solution; the energy m/2 (y² + (l0+x)² φ²) + k/2 x² - m
+//! g (l0+x) cos θ is constant. The description leaves `dependencies` out, as some tools do.
 
 use crate::model::{Model, Values};
 

@@ -5,9 +5,9 @@
 //! as x' = y, y' = -(c y + k x)/m
 //! ```
 //!
-//! Gustafsson, *Realtime simulations with inline integration* (2021), (39)-(40); the matrix printed below (40) has its last row's entries exchanged, the
-//! eigenvalues given there, -1 and -1000, belong to (39). Exact: x = (1000 exp(-t) - exp(-1000
-//! t)) / 999.
+//! Gustafsson, *Realtime simulations with inline integration* (2021), (39)-(40); the matrix printed below
+//! (40) has its last row's entries exchanged, the eigenvalues given there, -1 and -1000, belong to (39).
+//! Exact: x = (1000 exp(-t) - exp(-1000 t)) / 999.
 
 use crate::dual::Num;
 use crate::model::{Model, differentiable};

@@ -4,9 +4,9 @@
 //! q'' = -2 q λ - (0, g),    ε² λ = (r - 1)/r,    r = |q|
 //! ```
 //!
-//! Becker, Example 3.1.8, (3.8), as used in Example 5.1.4 with ε² = 1e-6 and g = 1. It starts at rest with the spring relaxed and
-//! horizontal, which is on the smooth motion up to ε². Known answers: the energy |v|²/2 + g q2 + (r - 1)²/ε² is
-//! constant; λ of the rigid pendulum is (|v|² - g q2)/2.
+//! Becker, Example 3.1.8, (3.8), as used in Example 5.1.4 with ε² = 1e-6 and g = 1. It starts at rest with
+//! the spring relaxed and horizontal, which is on the smooth motion up to ε². Known answers: the energy
+//! |v|²/2 + g q2 + (r - 1)²/ε² is constant; λ of the rigid pendulum is (|v|² - g q2)/2.
 
 use crate::dual::Num;
 use crate::model::{Model, differentiable};

@@ -1,5 +1,6 @@
-//! A ball with everything that an importer can do wrong: events of every kind, inputs and parameters of every type, saved
-//! states, directional derivatives. It holds its importer to FMI's state machine; see [`crate::strict`].
+//! A ball with everything that an importer can do wrong: events of every kind, inputs and parameters of every
+//! type, saved states, directional derivatives. It holds its importer to FMI's state machine; see
+//! [`crate::strict`].
 //!
 //! ```text
 //! h' = v,   v' = u - g,   y = h + u

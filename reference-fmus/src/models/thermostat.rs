@@ -1,12 +1,14 @@
-//! A room that a thermostat keeps at a given temperature: `ControlledTemperature` of the Modelica Standard Library, with a Boolean output.
+//! A room that a thermostat keeps at a given temperature: `ControlledTemperature` of the Modelica Standard
+//! Library, with a Boolean output.
 //!
 //! ```text
 //! C T' = on · P_0/(1 + α (T - T_0)) - G (T - T_0)
 //! on := false when T ≥ T_ref + 1 K,   on := true when T ≤ T_ref - 1 K
 //! ```
 //!
-//! It heats at 10 K/s and cools at some 0.5 K/s: an error of the temperature of 1 mK, 4e-5 of what it moves by, shifts the time at which the heater is switched on by
-//! 2 ms. Known answer: while the heater is off, T = T_0 + (T_1 - T_0) exp(-(t - t_1) G/C).
+//! It heats at 10 K/s and cools at some 0.5 K/s: an error of the temperature of 1 mK, 4e-5 of what it moves
+//! by, shifts the time at which the heater is switched on by 2 ms. Known answer: while the heater is off, T =
+//! T_0 + (T_1 - T_0) exp(-(t - t_1) G/C).
 
 use crate::model::{Event, Model, Values};
 

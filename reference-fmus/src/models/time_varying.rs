@@ -6,10 +6,10 @@
 //! x2' = -0.5 exp(-8 t) x1 - 0.5 x2,   x(0) = (23, 11)
 //! ```
 //!
-//! Cellier & Kofman, *Continuous System Simulation*, chapter 2, (2.46); the eigenvalues are -1 and -2 for every t. The printed solution (2.47), 5
-//! exp(7 t) + 18 exp(6 t), does not solve (2.46): x1'(0) would be 143, not -41 (it belongs to
-//! +5.5 in place of -2.5). Exact: with x1 = exp(8 t) y the system has constant coefficients, y' =
-//! -10.5 y + 1.5 x2, x2' = -0.5 (y + x2), so
+//! Cellier & Kofman, *Continuous System Simulation*, chapter 2, (2.46); the eigenvalues are -1 and -2 for
+//! every t. The printed solution (2.47), 5 exp(7 t) + 18 exp(6 t), does not solve (2.46): x1'(0) would be
+//! 143, not -41 (it belongs to +5.5 in place of -2.5). Exact: with x1 = exp(8 t) y the system has constant
+//! coefficients, y' = -10.5 y + 1.5 x2, x2' = -0.5 (y + x2), so
 //!
 //! ```text
 //! x1 = exp(8 t) (a exp(λ t) + b exp(µ t)),

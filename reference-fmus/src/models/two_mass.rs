@@ -11,10 +11,10 @@
 //! T_s      = c φ (1 + (φ/φ_0)²) + d (w_m - w_l)              the shaft grows stiffer with its twist
 //! ```
 //!
-//! Inputs: w_ref, T_load. At standstill the friction is steepest (eigenvalue near -T_cm/(w_0 J_m) = -6000) and vanishes
-//! when the drive turns, the shaft is softest: a Jacobian taken at rest is the wrong one for everything else.
-//! Known answer: J_m w_m²/2 + J_l w_l²/2 + c φ²/2 + c φ⁴/(4 φ_0²) changes by the power of motor and load less that of
-//! friction and damping.
+//! Inputs: w_ref, T_load. At standstill the friction is steepest (eigenvalue near -T_cm/(w_0 J_m) = -6000)
+//! and vanishes when the drive turns, the shaft is softest: a Jacobian taken at rest is the wrong one for
+//! everything else. Known answer: J_m w_m²/2 + J_l w_l²/2 + c φ²/2 + c φ⁴/(4 φ_0²) changes by the power of
+//! motor and load less that of friction and damping.
 
 use crate::dual::Num;
 use crate::model::{Model, differentiable};
@@ -62,8 +62,8 @@ impl TwoMass {
     }
 }
 
-/// Filter of the measured speed, s; supply, V; armature, Ω and H; torque constant, N m/A; twist at which the shaft is
-/// twice as stiff, rad.
+/// Filter of the measured speed, s; supply, V; armature, Ω and H; torque constant, N m/A; twist at which the
+/// shaft is twice as stiff, rad.
 const T_F: f64 = 2e-3;
 const U_MAX: f64 = 300.0;
 const R: f64 = 0.6;

@@ -1,4 +1,5 @@
-//! Bodies of a vehicle on a common frame, as many as wanted and as dear to evaluate as wanted: what does not fit the step must show.
+//! Bodies of a vehicle on a common frame, as many as wanted and as dear to evaluate as wanted: what does not
+//! fit the step must show.
 //!
 //! ```text
 //! x_i' = v_i
@@ -6,11 +7,13 @@
 //! k_i = 10² … 10⁶ 1/s²,   r(t) = a sin(2 π 1.5 (t - t_a)) after t_a, 0 before
 //! ```
 //!
-//! The frame couples every body with every other one: the Jacobian is dense in the rows of v. An evaluation also does `work` nanoseconds of arithmetic, roughly, that nobody
-//! needs; a model that remembers ([`Oddity::Remembers`]) does it only where time, states or inputs have changed. Three of them:
+//! The frame couples every body with every other one: the Jacobian is dense in the rows of v. An evaluation
+//! also does `work` nanoseconds of arithmetic, roughly, that nobody needs; a model that remembers
+//! ([`Oddity::Remembers`]) does it only where time, states or inputs have changed. Three of them:
 //!
 //! - `vehicle:STATES:WORK`: the work is always the same;
-//! - `iterating`: ten times more where the bodies move, as where a loop inside is solved by iterations. It rests until t = 1 s;
+//! - `iterating`: ten times more where the bodies move, as where a loop inside is solved by iterations. It
+//!   rests until t = 1 s;
 //! - `resting`: likewise, and no road moves it, only its input.
 //!
 //! Exact: at rest all is zero; with u constant and c = q = 0, x_i = u.

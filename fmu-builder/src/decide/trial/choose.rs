@@ -1,16 +1,13 @@
 //! The choice among the plans that were tried: what is accurate enough, and of that the cheapest.
 
-use super::twin::{Twinned, doubts};
-use super::{Judge, Outcome, PATIENCE, SHARE, Trial, Tried, load, policy_name};
-use crate::decide::candidates::advice;
-use crate::decide::{Certificate, Cost, Decision, Explored, Problem, Times};
-use crate::deviation::largest;
+use super::outcome::Outcome;
+use super::twin::Twinned;
+use super::{Judge, SHARE, Trial, Tried, policy_name};
+use crate::decide::{Cost, Decision};
 use crate::error::Error;
-use crate::options::{Budget, Options, Partitioning, WatchMode};
-use crate::quantity::format_duration;
-use crate::summary::Moved;
-use crate::warning::{ToleranceMissed, Warning};
-use fmu_runtime::plan::Plan;
+use crate::options::{Budget, Partitioning, Preference};
+use crate::quantity::{format_duration, percent, percent_to};
+use crate::warning::Warning;
 
 /// Costs this near to each other are equal.
 const EQUAL_COST: f64 = 1.15;
@@ -37,21 +34,47 @@ impl Judge<'_> {
     fn limit(&self) -> Option<f64> {
         let tolerance = self.options.tolerance;
         let least = self.cheapest_within(tolerance)?;
-        let safe = self.cheapest_within(MARGIN * tolerance);
+        let safe = self.cheapest_within(self.margin());
         Some(match safe.is_some_and(|safe| safe <= MARGIN_COST * least) {
-            true => MARGIN * tolerance,
+            true => self.margin(),
             false => tolerance,
         })
     }
 
-    /// Plans that take longer than this, in seconds per step, need not be tried.
-    pub(super) fn enough(&self) -> Option<f64> {
-        if !self.satisfied() {
-            return None;
+    /// A plan that costs so much at least could still be chosen: on average, or by its longest step where no plan keeps
+    /// the default budget yet.
+    pub(super) fn could_win(&self, cost: &Cost) -> bool {
+        let Some(least) = self.cheapest_within(self.options.tolerance) else { return true };
+        if self.options.budget.is_some() {
+            return true;
         }
-        let least = self.cheapest_within(self.options.tolerance)?;
-        let safe = self.cheapest_within(MARGIN * self.options.tolerance).map(|safe| EQUAL_COST * safe);
-        Some(safe.unwrap_or(f64::INFINITY).min(MARGIN_COST * least).max(EQUAL_COST * least))
+        if self.options.prefer == Preference::Accuracy {
+            return self.is_short(cost) || !self.satisfied();
+        }
+        let safe = self.cheapest_within(self.margin()).map(|safe| self.equal_cost() * safe);
+        let enough = safe.unwrap_or(f64::INFINITY).min(MARGIN_COST * least).max(self.equal_cost() * least);
+        if cost.seconds(&self.problem.price) <= enough {
+            return true;
+        }
+        let limit = self.limit().unwrap_or(f64::INFINITY);
+        let good = |one: &&Tried| {
+            self.holds(one) && one.outcome.as_ref().is_some_and(|outcome| outcome.worst() <= limit)
+        };
+        let scores = self.tried.iter().filter(good).map(|one| self.score(&one.cost));
+        !self.satisfied() && self.score(cost) < scores.fold(f64::INFINITY, f64::min)
+    }
+
+    /// The error that leaves room for what the bench does and nobody tried. Who prefers speed wants the tolerance alone.
+    fn margin(&self) -> f64 {
+        match self.options.prefer {
+            Preference::Speed => self.options.tolerance,
+            _ => MARGIN * self.options.tolerance,
+        }
+    }
+
+    /// Costs this near to each other are equal, and the more accurate plan is taken.
+    fn equal_cost(&self) -> f64 {
+        if self.options.prefer == Preference::Speed { 1.0 } else { EQUAL_COST }
     }
 
     /// The best of those that were tried: see the head of this folder. With a budget of the user's own, the most accurate that fits.
@@ -59,6 +82,10 @@ impl Judge<'_> {
         let worst = |one: &&Tried| one.outcome.as_ref().map_or(f64::INFINITY, Outcome::worst);
         let ran = |one: &&Tried| one.outcome.is_some();
         let best = match (self.contenders(), self.options.budget) {
+            (good, None) if self.prefers_accuracy(&good) => {
+                let short = good.into_iter().filter(|one| self.is_short(&one.cost));
+                short.min_by(|a, b| worst(a).total_cmp(&worst(b)))
+            }
             (good, None) if !good.is_empty() => self.balanced(good),
             (good, Some(_)) if !good.is_empty() => {
                 good.into_iter().min_by(|a, b| worst(a).total_cmp(&worst(b)))
@@ -82,7 +109,8 @@ impl Judge<'_> {
         };
         let best = best.and_then(|best| self.tried.iter().position(|one| std::ptr::eq(one, best)));
         let Some(best) = best else { return Err(self.nothing()) };
-        let mut trials: Vec<Trial> = self.tried.iter().map(trial).collect();
+        let mut trials: Vec<Trial> =
+            self.tried.iter().map(|one| self.trial(one, &self.tried[best])).collect();
         trials[best].chosen = true;
         let chosen = self.tried.swap_remove(best);
         match self.twin(&chosen) {
@@ -91,7 +119,7 @@ impl Judge<'_> {
                 trials.push(Trial {
                     label: format!("{}, with twin", tried.candidate.label),
                     chosen: true,
-                    ..trial(&tried)
+                    ..self.trial(&tried, &tried)
                 });
                 self.finish(&problem, tried, trials)
             }
@@ -102,118 +130,6 @@ impl Judge<'_> {
                 self.finish(problem, chosen, trials)
             }
         }
-    }
-
-    /// All that is known of the plan that ships. `problem`: with its step.
-    fn finish(mut self, problem: &Problem, one: Tried, trials: Vec<Trial>) -> Result<Decision, Error> {
-        let Tried { candidate, plan, cost, worst_step, verdict, outcome, .. } = one;
-        let Some(outcome) = outcome else { return Err(self.nothing()) };
-        let order = plan.step.method.tableau().order;
-        self.warnings.extend(advice(problem, order));
-        let tolerance = self.options.tolerance;
-        let missed = outcome.error.filter(|&error| error > tolerance).map(|error| {
-            let late = largest(&outcome.errors_but_for_lateness).is_some_and(|rest| rest < 0.5 * error);
-            missed(problem, self.options, &plan, error, late)
-        });
-        if let (true, Some(missed)) = (self.options.strict, missed) {
-            return Err(Error::Strict(Warning::ToleranceMissed(missed)));
-        }
-        if let Some(most) = self.options.peak_tolerance.filter(|&most| outcome.peak() > most) {
-            let beyond = Warning::PeakTolerance { peak: outcome.peak(), tolerance: most };
-            if self.options.strict {
-                return Err(Error::Strict(beyond));
-            }
-            self.warnings.add(beyond);
-        }
-        if let Some(error) = outcome.explored.filter(|&error| error > tolerance) {
-            self.warnings.add(Warning::ExploredError { error });
-        }
-        if let Some(first) = outcome.stopped.first() {
-            self.warnings.add(Warning::StopsOnInventedRuns {
-                stopped: outcome.stopped.len(),
-                runs: outcome.runs.len(),
-                first: first.clone(),
-            });
-        }
-        let senseless = outcome.runs.iter().filter(|run| !run.counts);
-        let names: Vec<String> = senseless.map(|run| run.name.clone()).collect();
-        if !names.is_empty() {
-            self.warnings.add(Warning::SenselessRuns { names, runs: outcome.runs.len() });
-        }
-        let step = problem.discretisation;
-        let whole = f64::from(step.substeps) * step.h;
-        let load = load(problem, &cost);
-        let too_long = self.too_long(load * whole, load);
-        if let (true, true, Some(too_long)) = (self.options.strict, load > 1.0, &too_long) {
-            return Err(Error::Strict(too_long.clone()));
-        }
-        self.warnings.extend(too_long);
-        let prices = &self.problem.studied.prices;
-        if prices.vary() && self.options.evaluation_time.is_none() {
-            self.warnings.add(Warning::EvaluationTimesVary {
-                least: prices.least_evaluation(),
-                most: prices.worst_evaluation(),
-            });
-        }
-        if self.left_out > 0 {
-            self.warnings.add(Warning::PlansLeftOut { plans: self.left_out, patience: PATIENCE });
-        }
-        if plan.watch.is_none() && self.options.watch != WatchMode::Off && self.problem.n > 0 {
-            self.warnings.add(Warning::NoWatch);
-        }
-        self.warnings.extend(candidate.warning.clone());
-        // Without an estimate there is none to doubt.
-        self.warnings.extend(plan.accuracy.as_ref().and_then(|_| doubts(&outcome.told, tolerance)));
-        let (certificate, spectra) = Certificate::new(problem, &candidate, &plan, &verdict);
-        self.warnings.extend(certificate.warnings());
-        let moves = |given: bool| {
-            let runs = self.runs.iter().filter(|run| run.given == given);
-            runs.flat_map(|run| run.ranges().standing()).any(|still| !still)
-        };
-        let has_moved = Moved { given: moves(true), invented: moves(false) };
-        let explored = self.runs.iter().zip(&self.fresh).zip(&self.counts).filter(|((run, _), _)| !run.given);
-        let counted = explored.clone().filter_map(|((_, fresh), counts)| fresh.filter(|_| *counts));
-        let fresh_error = counted.max_by(f64::total_cmp);
-        let explored = Explored {
-            scenarios: explored.count(),
-            error: outcome.explored,
-            fresh_error,
-            runs: outcome.runs,
-        };
-        Ok(Decision {
-            error: outcome.error,
-            errors: outcome.errors,
-            errors_but_for_lateness: outcome.errors_but_for_lateness,
-            switching: outcome.switching,
-            explored_switching: outcome.explored_switching,
-            peaks: outcome.peaks,
-            explored,
-            has_moved,
-            told: outcome.told,
-            verdict,
-            samples: problem.samples.len(),
-            cost,
-            worst_step,
-            certificate,
-            spectra,
-            tolerance: self.options.tolerance,
-            plan: fmu_runtime::identity::sealed(plan),
-            candidate,
-            simulated: outcome.simulated,
-            trials,
-            times: Times {
-                evaluation: self.options.evaluation_time.unwrap_or(self.problem.studied.prices.evaluation()),
-                worst_evaluation: self.problem.worst_times.evaluation,
-                indicators: match cost.indicator_readings > 0.0 {
-                    true => Some(self.problem.studied.prices.indicators(cost.evaluates_end)),
-                    false => None,
-                },
-                longest_step: load * whole,
-                load,
-            },
-            missed,
-            warnings: self.warnings,
-        })
     }
 
     /// The rule of `--budget`'s default. The cheapest on average, of those within 15 % the most accurate; another one only where the longest step of this one is beyond the
@@ -227,26 +143,12 @@ impl Judge<'_> {
             usual.clone_from(&good);
         }
         let least = usual.iter().map(|one| seconds(one)).fold(f64::INFINITY, f64::min);
-        let cheap = usual.into_iter().filter(|one| seconds(one) <= EQUAL_COST * least);
+        let cheap = usual.into_iter().filter(|one| seconds(one) <= self.equal_cost() * least);
         let cheapest = cheap.min_by(|a, b| worst(a).total_cmp(&worst(b)))?;
         let score = |one: &Tried| self.score(&one.cost);
         let other = good.into_iter().min_by(|a, b| score(a).total_cmp(&score(b)))?;
         let clear = self.load(&cheapest.cost) > SHARE && CLEARLY_BETTER * score(other) <= score(cheapest);
         Some(if clear { other } else { cheapest })
-    }
-
-    /// The longest communication step takes so many seconds: more than it lasts, or more than the default budget.
-    fn too_long(&self, seconds: f64, load: f64) -> Option<Warning> {
-        let step = self.problem.discretisation;
-        match load {
-            _ if load > 1.0 => {
-                Some(Warning::NotRealTime { seconds, step: f64::from(step.substeps) * step.h })
-            }
-            _ if load > SHARE && self.options.budget.is_none() => {
-                Some(Warning::LongStep { seconds, share: load })
-            }
-            _ => None,
-        }
     }
 
     /// Plans that cost and accuracy decide between: those that keep the tolerance with margin on every run, or else the most accurate ones that hold. Where there are plans with all
@@ -277,8 +179,67 @@ impl Judge<'_> {
         asked || least.is_none_or(|least| WORTH_DROPPING * seconds(cost) <= least)
     }
 
+    /// The most accurate of these is to be taken: some keep the default budget.
+    fn prefers_accuracy(&self, good: &[&Tried]) -> bool {
+        self.options.prefer == Preference::Accuracy && good.iter().any(|one| self.is_short(&one.cost))
+    }
+
+    /// A row of the table of what was tried; `best` was chosen.
+    fn trial(&self, one: &Tried, best: &Tried) -> Trial {
+        Trial {
+            label: one.candidate.label.clone(),
+            method: one.plan.step.method.name().into(),
+            policy: policy_name(one.plan.jacobian.policy),
+            kept_nonzeros: one.cost.kept_nonzeros,
+            evaluations_per_step: one.cost.evaluations_per_step,
+            evaluations_worst_step: one.cost.evaluations_worst_step,
+            operations_per_step: one.cost.operations_per_step,
+            error: one.outcome.as_ref().and_then(|outcome| outcome.error),
+            explored_error: one.outcome.as_ref().and_then(|outcome| outcome.explored),
+            longest_step_share: self.load(&one.cost),
+            failed: one.failed.clone(),
+            lost: (!std::ptr::eq(one, best)).then(|| self.lost(one, best)),
+            chosen: false,
+        }
+    }
+
+    /// Why a plan was not chosen, by the rule that chose the other one.
+    fn lost(&self, one: &Tried, best: &Tried) -> String {
+        if let Some(failed) = &one.failed {
+            return failed.clone();
+        }
+        let worst = |one: &Tried| one.outcome.as_ref().map_or(f64::INFINITY, Outcome::worst);
+        let (error, least) = (worst(one), worst(best));
+        let limit = self.limit().unwrap_or(AS_ACCURATE * least);
+        let seconds = |one: &Tried| one.cost.seconds(&self.problem.price);
+        let dearer = seconds(one) / seconds(best);
+        if self.options.budget.is_none() && error > limit {
+            return format!(
+                "errs by up to {}, more than the {} that are left to it",
+                percent(error),
+                percent(limit)
+            );
+        }
+        if !one.candidate.mask.is_full() && !self.is_worth_dropping(&one.cost) {
+            return "drops entries and does not save a third".into();
+        }
+        if self.options.budget.is_some() || self.options.prefer == Preference::Accuracy {
+            return match self.is_short(&one.cost) {
+                true => format!("errs by {} where the chosen one errs by {}", percent(error), percent(least)),
+                false => "does not keep the default budget".into(),
+            };
+        }
+        if dearer > self.equal_cost() {
+            return format!("costs {} more on average", percent_to(dearer - 1.0, 0));
+        }
+        if self.load(&one.cost) > self.load(&best.cost).max(SHARE) {
+            return "its longest step takes too much of the communication step".into();
+        }
+        format!("costs about the same and errs by {} instead of {}", percent(error), percent(least))
+    }
+
     /// Why there is no plan, and what would help.
-    fn nothing(&self) -> Error {
+    pub(super) fn nothing(&self) -> Error {
         let substeps = f64::from(self.problem.discretisation.substeps);
         let failure = self.tried.iter().filter(|one| one.fits).find_map(|one| one.failed.clone());
         let stable = self.tried.iter().filter(|one| one.verdict.is_stable() && !one.fits);
@@ -310,39 +271,5 @@ impl Judge<'_> {
             format_duration(self.problem.h),
             why.unwrap_or_else(|| "none could be run".into())
         ))
-    }
-}
-
-/// A step that would have to be so many times shorter is no advice.
-const NO_ADVICE: f64 = 1e4;
-
-/// What would help: the error shrinks with h to the power of the method's order; that of jumps which come late by a part of a step, with the
-/// square root of h.
-fn missed(problem: &Problem, options: &Options, plan: &Plan, error: f64, late: bool) -> ToleranceMissed {
-    let order = if late { 0.5 } else { f64::from(plan.step.method.tableau().order) };
-    let shorter = problem.h * (options.tolerance / error).powf(1.0 / order) * 0.9;
-    let step = (shorter * NO_ADVICE >= problem.h).then(|| round_down(shorter));
-    ToleranceMissed { error, tolerance: options.tolerance, late, step }
-}
-
-/// To one leading digit: advice is no measurement.
-fn round_down(value: f64) -> f64 {
-    let power = 10f64.powf(value.log10().floor());
-    (value / power).floor().max(1.0) * power
-}
-
-fn trial(one: &Tried) -> Trial {
-    Trial {
-        label: one.candidate.label.clone(),
-        method: one.plan.step.method.name().into(),
-        policy: policy_name(one.plan.jacobian.policy),
-        kept_nonzeros: one.cost.kept_nonzeros,
-        evaluations_per_step: one.cost.evaluations_per_step,
-        evaluations_worst_step: one.cost.evaluations_worst_step,
-        operations_per_step: one.cost.operations_per_step,
-        error: one.outcome.as_ref().and_then(|outcome| outcome.error),
-        explored_error: one.outcome.as_ref().and_then(|outcome| outcome.explored),
-        failed: one.failed.clone(),
-        chosen: false,
     }
 }

@@ -5,7 +5,8 @@
 //! instantiated only once, some do not say so and disturb each other. So the run with the twin is compared with the run without, bit for
 //! bit; where they differ the plan ships without.
 
-use super::{Judge, Outcome, SHARE as ROOM, Tried, within};
+use super::outcome::Outcome;
+use super::{Judge, SHARE as ROOM, Tried, within};
 use crate::assemble::Discretisation;
 use crate::decide::draft::{Draft, Shares};
 use crate::decide::{Problem, Told, telling};
@@ -105,13 +106,11 @@ impl<'a> Judge<'a> {
         if one.verdict.is_stable() && !verdict.is_stable() {
             return Err("the plan is not stable at both of their steps".into());
         }
-        let worst_step = draft.worst_step(&plan);
         let candidate = one.candidate.clone();
         let mut tried = Tried {
             candidate,
             plan,
             cost,
-            worst_step,
             fits,
             verdict,
             outcome: None,
@@ -172,7 +171,7 @@ impl<'a> Judge<'a> {
             calibrate_carried(accuracy, &mut outcome);
         }
         let draft = Draft::new(problem, &tried.candidate.mask);
-        (tried.cost, tried.worst_step) = (draft.cost(&tried.plan, shares), draft.worst_step(&tried.plan));
+        tried.cost = draft.cost(&tried.plan, shares);
         tried.outcome = Some(outcome);
         Some(tried)
     }

@@ -185,7 +185,8 @@ fn an_answer_counts_although_the_end_is_bad() {
     assert!(start.elapsed() < Duration::from_secs(10));
 }
 
-/// A file system object with a familiar name once stopped us for ever: nothing in the folder is opened by name any more.
+/// A file system object with a familiar name once stopped us for ever: nothing in the folder is opened by
+/// name any more.
 #[test]
 fn pipes_in_the_folder_hold_nobody_up() {
     let start = Instant::now();

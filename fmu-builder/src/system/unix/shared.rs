@@ -12,7 +12,8 @@ pub fn share_word(file: &File) -> Option<&'static AtomicU32> {
     if file.metadata().ok()?.len() < size as u64 {
         return None;
     }
-    // SAFETY: a new mapping, where the system finds room for it. It is never unmapped, is aligned to a page, and every access to it is atomic.
+    // SAFETY: a new mapping, where the system finds room for it. It is never unmapped, is aligned to a page,
+    // and every access to it is atomic.
     unsafe {
         let memory =
             mmap(std::ptr::null_mut(), size, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, file, 0)

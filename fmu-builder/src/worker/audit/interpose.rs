@@ -1,11 +1,13 @@
 //! Count the calls of `malloc` and its kin that this thread makes, whichever library makes them.
 //!
-//! A library calls `malloc` through a slot of its own (its global offset table), which the dynamic linker has filled with the
-//! function's address. Every slot of every loaded library that holds that address gets the address of a counting function instead, which calls the
-//! original. So does the C library itself, which calls `malloc` the same way, for example in `fopen`. Not seen: a library with an
-//! allocator of its own, statically linked, and a function that was looked up by `dlsym`.
+//! A library calls `malloc` through a slot of its own (its global offset table), which the dynamic linker has
+//! filled with the function's address. Every slot of every loaded library that holds that address gets the
+//! address of a counting function instead, which calls the original. So does the C library itself, which
+//! calls `malloc` the same way, for example in `fopen`. Not seen: a library with an allocator of its own,
+//! statically linked, and a function that was looked up by `dlsym`.
 //!
-//! This needs no second library and no environment variable, and holds for this process only: a worker, which ends with its answer.
+//! This needs no second library and no environment variable, and holds for this process only: a worker, which
+//! ends with its answer.
 #![allow(unsafe_code)]
 
 use libc::{Elf64_Phdr, PT_DYNAMIC, PT_GNU_RELRO, c_int, c_void, dl_phdr_info, size_t};
@@ -64,7 +66,8 @@ macro_rules! counting {
     ($name:ident, $kind:literal, ($($argument:ident: $type:ty),*) $(-> $result:ty)?) => {
         unsafe extern "C" fn $name($($argument: $type),*) $(-> $result)? {
             count($kind);
-            // SAFETY: the address of the C library's function of this type; it is called only after it was stored.
+            // SAFETY: the address of the C library's function of this type; it is called only after it was
+            // stored.
             unsafe {
                 let function: unsafe extern "C" fn($($type),*) $(-> $result)? = transmute(original($kind));
                 function($($argument),*)
@@ -91,7 +94,8 @@ const COUNTING: [*const (); KINDS.len()] = [
     free as *const (),
 ];
 
-/// Replace the functions in every library that is loaded now. Again after others were loaded. True: it was done.
+/// Replace the functions in every library that is loaded now. Again after others were loaded. True: it was
+/// done.
 pub fn interpose() -> bool {
     ORIGINALS.get_or_init(|| {
         [
@@ -131,8 +135,8 @@ const DT_RELASZ: i64 = 8;
 const DT_JMPREL: i64 = 23;
 
 unsafe extern "C" fn library(info: *mut dl_phdr_info, _: size_t, _: *mut c_void) -> c_int {
-    // SAFETY: the linker hands over a description that is valid during this call; the headers are of a library that it
-    // has loaded.
+    // SAFETY: the linker hands over a description that is valid during this call; the headers are of a
+    // library that it has loaded.
     let (base, headers) = unsafe {
         let info = &*info;
         (info.dlpi_addr as usize, std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()))
@@ -202,8 +206,8 @@ unsafe fn replace(slot: *mut usize, base: usize, protected: Option<&Elf64_Phdr>)
         (down(begin)..down(begin + header.p_memsz as usize)).contains(&(slot as usize))
     });
     let start = down(slot as usize) as *mut c_void;
-    // SAFETY: the page of the slot; it is writable while it is written, then as it was. One store of a pointer: another
-    // thread that calls through the slot finds the one function or the other.
+    // SAFETY: the page of the slot; it is writable while it is written, then as it was. One store of a
+    // pointer: another thread that calls through the slot finds the one function or the other.
     unsafe {
         if read_only && libc::mprotect(start, page, libc::PROT_READ | libc::PROT_WRITE) != 0 {
             return;

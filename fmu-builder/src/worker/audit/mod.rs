@@ -1,7 +1,7 @@
 //! What the model inside does in a step that real time forbids, for `fmu-build bench --audit`.
 //!
-//! The model is driven as the exported FMU drives it, by the integrator that ships, and each call of one of its functions is
-//! watched. What is counted, on Linux, without privileges:
+//! The model is driven as the exported FMU drives it, by the integrator that ships, and each call of one of
+//! its functions is watched. What is counted, on Linux, without privileges:
 //!
 //! | what | how |
 //! |---|---|
@@ -10,9 +10,10 @@
 //! | denormal numbers | the processor's flag (x86-64), and the results |
 //! | system calls, and what is written to | by a second process that traces this thread (`trace`) |
 //!
-//! Only the thread that calls the model is counted, and only while it is in the model, so the numbers are exact. The system calls are counted in
-//! steps of their own: a traced thread stops at each.
+//! Only the thread that calls the model is counted, and only while it is in the model, so the numbers are
+//! exact. The system calls are counted in steps of their own: a traced thread stops at each.
 
+mod forbidden;
 #[cfg_attr(
     not(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64")),
     path = "elsewhere.rs"
@@ -22,7 +23,6 @@ mod interpose;
 mod names;
 #[cfg_attr(not(target_os = "linux"), path = "untraced.rs")]
 mod trace;
-mod verdict;
 mod watched;
 
 use super::session::{Session, Signals, expect};
@@ -39,8 +39,8 @@ use serde::{Deserialize, Serialize};
 use std::time::Instant;
 use watched::Watched;
 
+pub use forbidden::verdict;
 pub use trace::{Trace, Traced};
-pub use verdict::verdict;
 
 /// Watch the model inside a built FMU.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -77,7 +77,8 @@ pub struct Conduct {
     /// Calls of the C library's allocation functions.
     pub memory: Vec<Count>,
     pub page_faults: u64,
-    /// Calls that met or returned denormal numbers, below 2.2e-308: many processors take a hundred times longer with them.
+    /// Calls that met or returned denormal numbers, below 2.2e-308: many processors take a hundred times
+    /// longer with them.
     pub denormals: u64,
     pub system_calls: Vec<Count>,
 }

@@ -1,7 +1,8 @@
 //! Count the system calls of the thread that calls the model: a second worker traces it by ptrace.
 //!
-//! [`FUNCTION`] says which of the model's functions is being called, by its number; 0 means none. The tracer reads that word from the traced
-//! thread's memory at each system call, and so knows whose it is, at no cost for calls that make none.
+//! [`FUNCTION`] says which of the model's functions is being called, by its number; 0 means none. The tracer
+//! reads that word from the traced thread's memory at each system call, and so knows whose it is, at no cost
+//! for calls that make none.
 
 use super::Count;
 use super::names::{self, Registers};
@@ -49,7 +50,8 @@ pub fn traced<T>(work: impl FnOnce() -> T) -> (T, Result<Vec<Traced>, String>) {
         let tracer = scope.spawn(move || -> Result<Answer, String> {
             let request = Request::Trace(Trace { thread: thread?, address: FUNCTION.as_ptr() as u64 });
             let folder = std::env::current_dir().map_err(|error| error.to_string())?;
-            // Not confined once more: it would then be inside another sandbox than we are, and might not trace us.
+            // Not confined once more: it would then be inside another sandbox than we are, and might not
+            // trace us.
             let limits = Limits { time: LONGEST, memory: None, writable: None };
             let process = Process::new().map_err(|error| error.to_string())?;
             let tell = |_| {

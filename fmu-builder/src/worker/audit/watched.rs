@@ -13,7 +13,8 @@ pub struct Watched {
     tallies: [Tally; NAMES.len()],
 }
 
-/// The functions, each with its number: its place here, from 1 on. 0 means that the model is not being called.
+/// The functions, each with its number: its place here, from 1 on. 0 means that the model is not being
+/// called.
 const NAMES: [&str; 13] = [
     "fmi2SetTime",
     "fmi2SetReal",

@@ -7,6 +7,8 @@ pub struct Counts {
     /// Evaluations or directional derivatives for the Jacobian, by the plan's own matrix and by its fallback. A difference
     /// that the model refuses at the edge of its domain and that is taken the other way counts once.
     pub colours: [u64; 2],
+    /// Times that all entries of the Jacobian were found anew, by solver.
+    pub setups: [u64; 2],
     /// Evaluations at x and the last stage's time, for the watch.
     pub watch: u64,
     /// Evaluations where a step ends: for the watch, the next step, outputs, or to see whether it can be evaluated there.

@@ -188,6 +188,7 @@ impl<M: Model> Integrator<M> {
         let Integrator { model, live, solvers, work, counts, .. } = self;
         let solver = &mut solvers[live.solver];
         counts.colours[live.solver] += solver.differentiator.evaluations(which);
+        counts.setups[live.solver] += u64::from(everything);
         let point = Point { x: &live.x, r: &work.f_start, scales: &live.scales, time };
         solver.differentiator.refresh(which, model, point, &mut live.jacobian)?;
         if live.setup_needed {

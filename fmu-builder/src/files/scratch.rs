@@ -1,8 +1,8 @@
 //! A folder of our own in the temporary folder: for the unpacked FMU and the workers.
 //!
-//! Nobody else may look into it or change what lies there, least of all the library that is about to be loaded. It goes with its
-//! value, or with a signal (`cleanup`). After a run that was killed it stays; the next run knows it by its lock, which
-//! the system released, and removes it.
+//! Nobody else may look into it or change what lies there, least of all the library that is about to be
+//! loaded. It goes with its value, or with a signal (`cleanup`). After a run that was killed it stays; the
+//! next run knows it by its lock, which the system released, and removes it.
 
 use crate::cleanup::{Entered, Leftover, enter};
 use crate::error::Error;

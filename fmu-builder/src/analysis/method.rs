@@ -6,8 +6,9 @@
 //! (I - γ_i hA) K_i = s_i hJ (I + Σ_j a_ij K_j) + Σ_j g_ij K_j,     R(hJ, hA) = I + Σ_i b_i K_i
 //! ```
 //!
-//! give x⁺ = R x. Where A = J an eigenvalue λ of J becomes R(z), z = hλ, the stability function. Everything here follows from
-//! the tableau that the runtime executes; no other file of the builder knows which method it is.
+//! give x⁺ = R x. Where A = J an eigenvalue λ of J becomes R(z), z = hλ, the stability function. Everything
+//! here follows from the tableau that the runtime executes; no other file of the builder knows which method
+//! it is.
 
 use crate::analysis::{Error, Result, SLACK, check_step, dense};
 use faer::prelude::c64;
@@ -37,7 +38,8 @@ impl Step {
         self.combined(j, a, &self.tableau.weights)
     }
 
-    /// The maps that a step can be: of the method's order and, where a limiter may fall back to it, of the lower one.
+    /// The maps that a step can be: of the method's order and, where a limiter may fall back to it, of the
+    /// lower one.
     pub fn maps(&self, j: MatRef<'_, f64>, a: MatRef<'_, f64>) -> Result<Vec<Mat<f64>>> {
         let lower = Some(&self.tableau.low_weights).filter(|weights| !weights.is_empty());
         let all = std::iter::once(&self.tableau.weights).chain(lower);
@@ -82,8 +84,8 @@ impl Step {
         Ok(r)
     }
 
-    /// R(hλ): what an unmasked step with a fresh Jacobian makes of the mode λ. Where the step's equations are singular,
-    /// the differential equation's own e^(hλ).
+    /// R(hλ): what an unmasked step with a fresh Jacobian makes of the mode λ. Where the step's equations are
+    /// singular, the differential equation's own e^(hλ).
     pub fn stability(&self, lambda: c64) -> c64 {
         let (z, stages) = (lambda * self.h, &self.tableau.stages);
         let denominator = |i: usize| c64::ONE - z * self.tableau.gamma(i);
@@ -103,8 +105,8 @@ impl Step {
         weights.iter().zip(&k).fold(c64::ONE, |sum, (b, k)| sum + k * *b)
     }
 
-    /// The largest |μ| that a step may have for the mode λ: 1 unless the model itself grows, and then as much as the model or
-    /// the method does.
+    /// The largest |μ| that a step may have for the mode λ: 1 unless the model itself grows, and then as much
+    /// as the model or the method does.
     pub fn growth_limit(&self, lambda: c64) -> f64 {
         let growth = if self.h * lambda.re <= SLACK {
             1.0
@@ -158,8 +160,8 @@ pub mod tests {
         }
     }
 
-    /// Those that bear any matrix damp what is infinitely stiff: R(z) → 0, for real and for complex modes left of the axis; on the
-    /// axis they do not grow.
+    /// Those that bear any matrix damp what is infinitely stiff: R(z) → 0, for real and for complex modes
+    /// left of the axis; on the axis they do not grow.
     #[test]
     fn the_methods_are_l_stable() {
         for method in Method::ALL.into_iter().filter(|method| method.tableau().any_matrix) {
@@ -174,8 +176,9 @@ pub mod tests {
         }
     }
 
-    /// How stale an A each method bears: with A = θJ the step stays stable for every z = hJ <= 0 from a border on, 1/2 for `lie`, 2/3 for `lie2`, (2 + √2)/4 = 0.854 and (2 - √2)/4 = 0.146
-    /// for ROS2 with its two γ, and 0.614 for ROS34PW2.
+    /// How stale an A each method bears: with A = θJ the step stays stable for every z = hJ <= 0 from a
+    /// border on, 1/2 for `lie`, 2/3 for `lie2`, (2 + √2)/4 = 0.854 and (2 - √2)/4 = 0.146 for ROS2 with its
+    /// two γ, and 0.614 for ROS34PW2.
     #[test]
     fn how_stale_a_matrix_each_step_bears() {
         let borders = [

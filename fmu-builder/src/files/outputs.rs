@@ -1,8 +1,8 @@
 //! The files that a command writes: all of them or none.
 //!
-//! Each is claimed before any work is done: it must be none of the inputs and no other output, and its folder must take a new
-//! file. It is written aside, beside its place. When all are complete they are renamed. A run that was killed leaves
-//! its file aside; the next one that writes into the same folder removes it.
+//! Each is claimed before any work is done: it must be none of the inputs and no other output, and its folder
+//! must take a new file. It is written aside, beside its place. When all are complete they are renamed. A run
+//! that was killed leaves its file aside; the next one that writes into the same folder removes it.
 
 use crate::archive::same_file;
 use crate::cleanup::{Entered, Leftover, enter, hold};
@@ -52,7 +52,8 @@ pub struct Claim(usize);
 #[derive(Debug)]
 struct Claimed {
     what: &'static str,
-    /// As the user named it, and the file that is meant: through a link, the one that it points to, as `cp` does.
+    /// As the user named it, and the file that is meant: through a link, the one that it points to, as `cp`
+    /// does.
     path: PathBuf,
     target: PathBuf,
     aside: NamedTempFile,
@@ -194,8 +195,8 @@ impl Placed {
     }
 }
 
-/// With the permissions of any new file: `tempfile` alone would make it private, and the output would be so after the
-/// rename.
+/// With the permissions of any new file: `tempfile` alone would make it private, and the output would be so
+/// after the rename.
 fn aside_in(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(PREFIX).suffix(SUFFIX);
@@ -275,7 +276,8 @@ mod tests {
         assert_eq!(fs::read(case.at("report.html")).unwrap(), b"page");
     }
 
-    /// The report's place becomes a folder while the work is done: the FMU of yesterday is there again, the new one is not.
+    /// The report's place becomes a folder while the work is done: the FMU of yesterday is there again, the
+    /// new one is not.
     #[test]
     fn what_was_replaced_comes_back_if_the_rest_fails() {
         for old in [true, false] {

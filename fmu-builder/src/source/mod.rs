@@ -1,10 +1,12 @@
 //! The Model-Exchange FMU as it came: unpacked, its description read, its binary found.
 
+pub mod ability;
+pub mod interface;
+
 use crate::archive::{self, Unpacked};
 use crate::error::Error;
 use crate::experiment::{self, End, Experiment, Setting, Value};
 use crate::findings::Declared;
-use crate::interface::{self, Interface, type_of};
 use crate::near::did_you_mean;
 use crate::options::{Compilation, Limits, Run};
 use crate::scratch::Scratch;
@@ -18,6 +20,8 @@ use model_description::{
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+use interface::{Interface, type_of};
 
 const DESCRIPTION: &str = "modelDescription.xml";
 /// Bytes. A million variables take 150 to 400 megabytes, and as a tree fifteen times that: whoever sends more of it means to fill the

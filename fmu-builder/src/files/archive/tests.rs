@@ -357,7 +357,8 @@ fn a_full_disk_is_said_once() {
     assert_eq!(message, "cannot write out.fmu: No space left on device (os error 28)");
 }
 
-/// What is taken over is what was read, whatever the model did to the unpacked files and somebody to the archive's name.
+/// What is taken over is what was read, whatever the model did to the unpacked files and somebody to the
+/// archive's name.
 #[cfg(unix)]
 #[test]
 fn what_is_taken_over_comes_from_the_original() {

@@ -3,8 +3,8 @@
 //! An FMU comes from elsewhere, so its archive is not trusted: every name is checked before
 //! the first byte is written, and sizes are held to what the directory declares. A refusal names the entry.
 //!
-//! The archive that we write depends on its content alone: fixed times, permissions, order and
-//! compression level. What is taken over from another archive is read from there again, not from where it was unpacked.
+//! The archive that we write depends on its content alone: fixed times, permissions, order and compression
+//! level. What is taken over from another archive is read from there again, not from where it was unpacked.
 
 mod careful;
 
@@ -60,14 +60,16 @@ pub struct Entry {
 #[derive(Debug, Clone)]
 pub enum Content {
     Bytes(Vec<u8>),
-    /// An entry of the original archive, by its number. The unpacked file is not asked: the model may have changed it.
+    /// An entry of the original archive, by its number. The unpacked file is not asked: the model may have
+    /// changed it.
     Original(usize),
 }
 
-/// Write `files` as an archive into `to`: the same files give the same bytes. `out` is its name in messages; `original`
-/// is the archive that [`Content::Original`] speaks of.
+/// Write `files` as an archive into `to`: the same files give the same bytes. `out` is its name in messages;
+/// `original` is the archive that [`Content::Original`] speaks of.
 ///
-/// `modelDescription.xml` comes first, for readers that stream; the rest follows in the byte order of the names.
+/// `modelDescription.xml` comes first, for readers that stream; the rest follows in the byte order of the
+/// names.
 pub fn write(
     to: &File,
     out: &Path,
@@ -155,8 +157,8 @@ pub enum Refusal {
     Bomb(u64, u64),
 }
 
-/// How much an archive may ask for. Deflate ends at 1032:1, so beyond the ratio lie only archives of zeros, or
-/// whose entries share their data. Small archives may have any ratio.
+/// How much an archive may ask for. Deflate ends at 1032:1, so beyond the ratio lie only archives of zeros,
+/// or whose entries share their data. Small archives may have any ratio.
 struct Limits {
     entries: usize,
     total: u64,

@@ -40,6 +40,7 @@ pub fn pack(
         generation_tool: format!("fmu-build {}", env!("CARGO_PKG_VERSION")),
         model_identifier: source.identifier().to_string(),
         step_size: plan.step.h * plan.step.substeps as f64,
+        internal_step_size: plan.step.h,
         start_time: None,
         stop_time: None,
         can_get_and_set_fmu_state: plan.model.can_get_and_set_state,

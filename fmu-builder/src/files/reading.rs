@@ -1,7 +1,8 @@
 //! Read a file that somebody named, whole and within bounds.
 //!
-//! What is named need not be a file: `<(simulate)` and `/dev/stdin` are pipes, `/dev/zero` has no end, and a pipe may have nobody at its
-//! other end. A pipe with a writer is read like a file; nobody waits for ever, and nothing endless is taken in.
+//! What is named need not be a file: `<(simulate)` and `/dev/stdin` are pipes, `/dev/zero` has no end, and a
+//! pipe may have nobody at its other end. A pipe with a writer is read like a file; nobody waits for ever,
+//! and nothing endless is taken in.
 
 use crate::system;
 use std::io::{self, ErrorKind, Read};

@@ -114,7 +114,7 @@ fn narrow(source: &Source, given: &Study, sense: &Sense, ranges: &mut Ranges, ex
 }
 
 /// As long as a model of this size can afford; every communication step is compared.
-fn extent(states: usize, step: f64, given: &Study, count: Option<u32>) -> Extent {
+pub fn extent(states: usize, step: f64, given: &Study, count: Option<u32>) -> Extent {
     let (steps, most) = match states {
         0..=30 => (400, usize::MAX),
         31..=100 => (200, usize::MAX),

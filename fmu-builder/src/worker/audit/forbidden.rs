@@ -110,9 +110,11 @@ mod tests {
             [
                 "this model calls malloc 3 times per step in fmi2GetDerivatives",
                 "this model calls free 2 times per step in fmi2GetDerivatives",
-                "this model keeps 1000 of 3000 blocks of memory that it took in 1000 steps in fmi2GetDerivatives",
+                "this model keeps 1000 of 3000 blocks of memory that it took in 1000 steps in \
+                 fmi2GetDerivatives",
                 "this model writes to the terminal (write) once per step in fmi2GetDerivatives",
-                "this model starts a thread or a process (clone3) 7 times in 1000 steps in fmi2GetDerivatives",
+                "this model starts a thread or a process (clone3) 7 times in 1000 steps in \
+                 fmi2GetDerivatives",
                 "this model makes the system call uname 1.25 times per step in fmi2GetDerivatives",
                 "this model touches new pages of memory 11 times in 1000 steps in fmi2GetDerivatives",
                 "this model computes with denormal numbers in 4 of 2000 calls of fmi2GetDerivatives",

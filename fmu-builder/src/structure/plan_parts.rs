@@ -7,10 +7,10 @@ use super::{
 };
 use fmu_runtime::plan::{Colour, Elimination, Jacobian, JacobianSource, Policy};
 
-/// `all` is what the model's derivatives depend on, `kept` the entries of A, `negligible` those others
-/// that may be ignored in a difference, `samples` Jacobians aligned with `all`. The Jacobian has the kept entries and,
-/// of the constant ones that are not kept, those that are subtracted from a difference, in `all`'s order. The caller may
-/// change its policy and source.
+/// `all` is what the model's derivatives depend on, `kept` the entries of A, `negligible` those others that
+/// may be ignored in a difference, `samples` Jacobians aligned with `all`. The Jacobian has the kept entries
+/// and, of the constant ones that are not kept, those that are subtracted from a difference, in `all`'s
+/// order. The caller may change its policy and source.
 ///
 /// Setup finds every entry and ignores none: it comes once, and what is negligible beside one
 /// entry may not be so beside another.

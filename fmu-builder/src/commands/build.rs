@@ -2,6 +2,7 @@
 
 use crate::assemble::Discretisation;
 use crate::decide::{self, Decision, Parting, ReferenceRun};
+use crate::effort::Effort;
 use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::findings::{Studied, Study};
@@ -14,11 +15,12 @@ use crate::pack::{self, CertificateFiles};
 use crate::progress::Progress;
 use crate::quantity::{format_duration, percent};
 use crate::report;
+use crate::scenarios::{extent, study_scenarios};
 use crate::sense::Sense;
 use crate::source::Source;
-use crate::study::study_scenarios;
 use crate::summary::Summary;
 use crate::warning::{ToleranceMissed, Warning, Warnings};
+use std::time::Instant;
 
 /// Steps of a trial run, at most.
 const STEPS: u64 = 200_000;
@@ -151,7 +153,17 @@ impl Attempt {
             thorough: true,
             given: true,
         };
+        let begin = Instant::now();
         let mut studied = lab.study(study.clone())?;
+        let extent = extent(interface.state_names.len(), grid.step, &study, options.run.explore);
+        let effort = Effort {
+            studied: begin.elapsed().as_secs_f64(),
+            points: studied.times.len() as u64,
+            given_steps: experiments.len() as u64 * grid.steps,
+            scenario_steps: extent.steps,
+            scenarios: extent.count,
+        };
+        effort.tell(&studied, lab);
         let mut runs = vec![given_run("the given run", first, grid, &studied)?];
         let more = others.iter().map(|experiment| Study {
             experiment: experiment.clone(),

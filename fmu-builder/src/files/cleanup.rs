@@ -1,10 +1,11 @@
 //! What must not stay behind when a signal ends this process: scratch folders, half-written outputs, workers.
 //!
-//! Values clean up after themselves when they are dropped; a signal drops nothing. So each of them is also entered
-//! here as long as it lives, and Ctrl-C, TERM and HUP clear away what is entered, then end the process as they
-//! would have done.
+//! Values clean up after themselves when they are dropped; a signal drops nothing. So each of them is also
+//! entered here as long as it lives, and Ctrl-C, TERM and HUP clear away what is entered, then end the
+//! process as they would have done.
 //!
-//! KILL and a power cut leave no time for that: what they leave is recognised and removed by a later run, see `scratch` and `outputs`.
+//! KILL and a power cut leave no time for that: what they leave is recognised and removed by a later run, see
+//! `scratch` and `outputs`.
 
 use crate::system;
 use std::collections::BTreeMap;
@@ -29,8 +30,8 @@ pub struct Register {
 
 static REGISTER: Mutex<Register> = Mutex::new(Register { next: 0, entries: BTreeMap::new() });
 
-/// Keep signals out while files are renamed, or for the rest of the process's life once a signal has come: whoever
-/// asks then waits for the end.
+/// Keep signals out while files are renamed, or for the rest of the process's life once a signal has come:
+/// whoever asks then waits for the end.
 pub fn hold() -> MutexGuard<'static, Register> {
     REGISTER.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -67,7 +68,8 @@ impl Register {
                 Leftover::File(path) => {
                     let _ = fs::remove_file(path);
                 }
-                // The main thread may be unpacking into it: what it adds meanwhile is removed at the next attempt.
+                // The main thread may be unpacking into it: what it adds meanwhile is removed at the next
+                // attempt.
                 Leftover::Folder(path) => {
                     let _ = (0..50).any(|_| {
                         let gone = fs::remove_dir_all(path).is_ok() || !path.exists();

@@ -1,7 +1,8 @@
 //! What an FMU says that it can do and does not do well. It is built without, and that is said.
 //!
-//! Other importers run an FMU whose saved states crash: they do not use them. So whatever fails and is not needed is left out: the lab learns of it by an
-//! answer or by the call in which a worker ended, and the build begins again without it.
+//! Other importers run an FMU whose saved states crash: they do not use them. So whatever fails and is not
+//! needed is left out: the lab learns of it by an answer or by the call in which a worker ended, and the
+//! build begins again without it.
 
 use crate::interface::Interface;
 use serde::{Deserialize, Serialize};
@@ -120,7 +121,8 @@ impl Display for Lack {
         match &self.ability {
             Ability::SavedStates => write!(
                 f,
-                "the FMU's saved states do not work ({seen}); it was built without them, and the new FMU does not offer them"
+                "the FMU's saved states do not work ({seen}); it was built without them, and the new FMU \
+                 does not offer them"
             ),
             Ability::Serialisation => write!(
                 f,
@@ -128,11 +130,13 @@ impl Display for Lack {
             ),
             Ability::DirectionalDerivatives => write!(
                 f,
-                "the FMU's directional derivatives do not work ({seen}); differences are used, and the new FMU does not offer them"
+                "the FMU's directional derivatives do not work ({seen}); differences are used, and the new \
+                 FMU does not offer them"
             ),
             Ability::StatesBeside => write!(
                 f,
-                "the FMU cannot be evaluated beside its run ({seen}); less is known of its structure. Keep to runs like the given ones"
+                "the FMU cannot be evaluated beside its run ({seen}); less is known of its structure. Keep \
+                 to runs like the given ones"
             ),
             Ability::SecondInstance => write!(
                 f,
@@ -148,7 +152,8 @@ impl Display for Lack {
             }
             Ability::KeepingToItsVectors => write!(
                 f,
-                "{seen}; there is room behind what it is given, in the new FMU too. Export the FMU again: description and library do not belong together"
+                "{seen}; there is room behind what it is given, in the new FMU too. Export the FMU again: \
+                 description and library do not belong together"
             ),
         }
     }

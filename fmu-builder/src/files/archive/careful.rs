@@ -1,7 +1,8 @@
 //! A file that takes what is written even after it failed.
 //!
-//! The zip writer finishes its archive when it is dropped, and prints a line of its own if that does not succeed. So a full disk is
-//! remembered here, and from then on the writer is told that all is well: its writes count, its places are those that it expects.
+//! The zip writer finishes its archive when it is dropped, and prints a line of its own if that does not
+//! succeed. So a full disk is remembered here, and from then on the writer is told that all is well: its
+//! writes count, its places are those that it expects.
 
 use std::io::{self, Seek, SeekFrom, Write};
 
