@@ -54,6 +54,8 @@ pub struct Options {
     pub run: Run,
     pub limits: Limits,
     pub compilation: Compilation,
+    /// The version of FMI that the new FMU is of.
+    pub fmi: Fmi,
 
     /// Where to write what was decided, and why, as a page.
     pub report: Option<PathBuf>,
@@ -90,6 +92,7 @@ impl Options {
             run: Run::default(),
             limits: Limits::default(),
             compilation: Compilation::default(),
+            fmi: Fmi::default(),
             report: None,
             strict: false,
             force: false,
@@ -140,6 +143,18 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits { time: TIME_LIMIT, total: TOTAL_LIMIT, memory: None, sandbox: true, jobs: None }
     }
+}
+
+/// A version of FMI.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Fmi {
+    #[default]
+    Two,
+    Three,
+}
+
+impl Fmi {
+    pub const NAMES: [(&str, Fmi); 2] = [("2", Fmi::Two), ("3", Fmi::Three)];
 }
 
 /// How a library is made of an FMU's sources.

@@ -10,7 +10,7 @@ use super::manual::{CompletionsArgs, ManualArgs};
 use crate::Libraries;
 use crate::error::Error;
 use crate::options::{
-    BenchOptions, Compilation, InspectOptions, JacobianPolicy, Limits, METHODS, Options, Partitioning,
+    BenchOptions, Compilation, Fmi, InspectOptions, JacobianPolicy, Limits, METHODS, Options, Partitioning,
     Preference, Run, TIME_LIMIT, TOLERANCE, TOTAL_LIMIT, TwinMode, WatchMode,
 };
 use crate::quantity::{self, split_names};
@@ -97,6 +97,9 @@ pub struct BuildArgs {
     /// Write what was decided, and why, as a page
     #[arg(long, value_name = "FILE.html", help_heading = "The result")]
     pub report: Option<PathBuf>,
+    /// The version of FMI that the new FMU is of: 2, 3 [default: 2]
+    #[arg(long, value_name = "VERSION", value_parser = one_of(&Fmi::NAMES), hide_possible_values = true, help_heading = "The result")]
+    pub fmi: Option<Fmi>,
     /// Print the summary as JSON
     #[arg(long, help_heading = "The result")]
     pub json: bool,
@@ -144,6 +147,7 @@ impl BuildArgs {
             run: self.run.run()?,
             limits: self.run.limits()?,
             compilation: self.sources.compilation(),
+            fmi: self.fmi.unwrap_or_default(),
             report: self.report.clone(),
             strict: self.strict,
             force: self.force,

@@ -9,7 +9,7 @@ use crate::findings::{Studied, Study};
 use crate::interface::Interface;
 use crate::lab::Lab;
 use crate::moved::MovedRun;
-use crate::options::Options;
+use crate::options::{Fmi, Options};
 use crate::outputs::Outputs;
 use crate::pack::{self, CertificateFiles};
 use crate::progress::Progress;
@@ -44,6 +44,7 @@ pub fn build(options: &Options) -> Result<Summary, Error> {
     let fmu = outputs.claim("the new FMU", &options.output)?;
     let page = options.report.as_deref().map(|path| outputs.claim("the report", path)).transpose()?;
     let mut source = Source::open(&options.input, &options.run, &options.compilation, &options.limits)?;
+    source.written_as = options.fmi;
     let experiments = source.experiments(&options.run)?;
     let ignored = experiments.iter().find_map(|experiment| source.ignored_columns(experiment));
     if let (true, Some(ignored)) = (options.strict, &ignored) {
@@ -88,11 +89,16 @@ pub fn build(options: &Options) -> Result<Summary, Error> {
     attempt.warnings.extend(remarks.map(Warning::Inputs));
     let how = source.compiled.as_ref().map(|compiled| compiled.how.clone());
     attempt.warnings.extend(how.map(Warning::FromSources));
-    attempt.warnings.extend(source.description.fmi3.is_some().then_some(Warning::WrittenAsFmi2));
+    let lowered = source.description.fmi3.is_some() && source.written_as == Fmi::Two;
+    attempt.warnings.extend(lowered.then_some(Warning::WrittenAsFmi2));
     source.set_starts(&attempt.studied.starts);
 
-    let (runtimes, packed) =
-        options.libraries.runtimes_for(&source.library_names(), &source.root(), source.identifier());
+    let (runtimes, packed) = options.libraries.runtimes_for(
+        &source.library_names(),
+        &source.root(),
+        source.identifier(),
+        source.written_as,
+    );
     let summary = Summary::new(&source, &attempt, &grid, packed, options);
     if let (true, Some(objection)) = (options.strict, summary.verdict.objection()) {
         return Err(Error::Request(objection));

@@ -44,6 +44,7 @@ pub struct Choice {
 
 pub fn assemble(interface: &Interface, discretisation: Discretisation, choice: Choice) -> Plan {
     let Discretisation { h, substeps, precision } = discretisation;
+    let diagnostics = diagnostics::reserve(interface);
     Plan {
         version: VERSION,
         model: Model {
@@ -77,8 +78,12 @@ pub fn assemble(interface: &Interface, discretisation: Discretisation, choice: C
             may_be_nan: interface.indicators_may_be_nan,
         },
         accuracy: None,
-        diagnostics: diagnostics::reserve(interface),
+        shell: interface.shell.as_ref().map(|variables| {
+            let mut shell = [variables.clone(), diagnostics::arrays(&diagnostics)].concat();
+            shell.sort_by_key(|array| array.reference);
+            shell
+        }),
+        diagnostics,
         inner: interface.inner.clone(),
-        shell: None,
     }
 }

@@ -1,7 +1,7 @@
 //! Our own variables of the new FMU: what its runtime says of itself.
 
 use crate::interface::Interface;
-use fmu_runtime::plan::{Diagnostic, Quantity};
+use fmu_runtime::plan::{Array, Diagnostic, Quantity, Type};
 use model_description::{DiagnosticKind, ModelDescription};
 
 type Row = (Quantity, &'static str, DiagnosticKind, Option<&'static str>, &'static str);
@@ -127,6 +127,22 @@ pub fn reserve(interface: &Interface) -> Vec<Diagnostic> {
     let references = interface.fresh_references(DIAGNOSTICS.len());
     let rows = DIAGNOSTICS.iter().zip(references);
     rows.map(|(&(quantity, ..), reference)| Diagnostic { quantity, reference }).collect()
+}
+
+/// The same as variables of an FMU of FMI 3.0.
+pub fn arrays(diagnostics: &[Diagnostic]) -> Vec<Array> {
+    let described = describe(diagnostics).into_iter();
+    let array = |it: model_description::Diagnostic| Array {
+        reference: it.value_reference,
+        kind: match it.kind {
+            DiagnosticKind::Real => Type::Float64,
+            DiagnosticKind::Integer => Type::Int32,
+            DiagnosticKind::String => Type::String,
+        },
+        first: it.value_reference,
+        count: 1,
+    };
+    described.map(array).collect()
 }
 
 /// Our variables that are called otherwise because the model has one of that name, and what they are called.

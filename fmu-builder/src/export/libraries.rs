@@ -1,6 +1,7 @@
 //! The libraries that go into FMUs: one per platform, embedded in the executable by the build script.
 
 use crate::archive::{Content, Entry};
+use crate::options::Fmi;
 use fmu_runtime::platform::{Format, PLATFORMS, Platform};
 use std::fmt;
 use std::path::Path;
@@ -33,9 +34,15 @@ pub struct Packed {
 }
 
 impl Libraries {
-    /// A runtime for every library that the model brought, in the same folder; for that of a folder of FMI 3.0, in the one that
-    /// FMI 2.0 has for it. What a library is for says the file itself, since two platforms share the folder `linux64`.
-    pub fn runtimes_for(&self, names: &[String], root: &Path, identifier: &str) -> (Vec<Entry>, Packed) {
+    /// A runtime for every library that the model brought, in the folder that the new FMU's version of FMI has for its platform.
+    /// What a library is for says the file itself, since two platforms share the folder `linux64`.
+    pub fn runtimes_for(
+        &self,
+        names: &[String],
+        root: &Path,
+        identifier: &str,
+        fmi: Fmi,
+    ) -> (Vec<Entry>, Packed) {
         let (mut entries, mut packed, mut used) = (Vec::new(), Packed::default(), Vec::new());
         for name in names {
             let Some((folder, file)) = name.strip_prefix("binaries/").and_then(|rest| rest.split_once('/'))
@@ -55,7 +62,11 @@ impl Libraries {
             match runtime {
                 Some(runtime) => {
                     let platform = runtime.platform();
-                    let folder = if folder == platform.tuple { platform.name } else { folder };
+                    let folder = match fmi {
+                        Fmi::Three => platform.tuple,
+                        Fmi::Two if folder == platform.tuple => platform.name,
+                        Fmi::Two => folder,
+                    };
                     let name = platform.entry(folder, identifier);
                     if entries.iter().all(|entry: &Entry| entry.name != name) {
                         entries.push(library(name, runtime.bytes));
@@ -146,7 +157,7 @@ mod tests {
         archive::write(&std::fs::File::create(&fmu).unwrap(), &fmu, entries.collect(), None).unwrap();
         let names: Vec<String> =
             archive::unpack(&fmu, &root).unwrap().entries.into_iter().map(|entry| entry.name).collect();
-        let (entries, packed) = LIBRARIES.runtimes_for(&names, &root, "m");
+        let (entries, packed) = LIBRARIES.runtimes_for(&names, &root, "m", Fmi::Two);
         let content = |entry: Entry| match entry.content {
             Content::Bytes(bytes) => (entry.name, bytes),
             Content::Original(_) => panic!("{} is not embedded", entry.name),

@@ -5,6 +5,7 @@
 use crate::archive::{self, Content, Entry};
 use crate::diagnostics;
 use crate::error::Error;
+use crate::options::Fmi;
 use crate::source::Source;
 use fmu_runtime::instance::CATEGORIES;
 use fmu_runtime::plan::Plan;
@@ -52,10 +53,14 @@ pub fn pack(
             .to_vec(),
         diagnostics: diagnostics::describe(&plan.diagnostics),
     };
+    let description = match source.written_as {
+        Fmi::Two => source.description.into_co_simulation(&request),
+        Fmi::Three => source.description.into_co_simulation_3(&request),
+    };
     let bytes =
         |name: String, content: Vec<u8>| Entry { name, content: Content::Bytes(content), executable: false };
     let mut entries = vec![
-        bytes("modelDescription.xml".into(), source.description.into_co_simulation(&request)),
+        bytes("modelDescription.xml".into(), description),
         bytes(format!("resources/{PLAN}"), text),
         bytes("resources/certificate.json".into(), certificate.json.clone().into_bytes()),
         bytes("documentation/index.html".into(), certificate.html.clone().into_bytes()),

@@ -52,6 +52,8 @@ pub struct Interface {
     pub discrete_outputs: Vec<(u32, Type)>,
     /// What stands behind these scalars in an FMU of FMI 3.0.
     pub inner: Option<Inner>,
+    /// The variables of the new FMU, where it is written as one of FMI 3.0.
+    pub shell: Option<Vec<Array>>,
 }
 
 impl Interface {
@@ -98,7 +100,13 @@ impl Interface {
                 .map(|output| (output.value_reference, type_of(output.kind)))
                 .collect(),
             inner: description.fmi3.as_ref().map(inner),
+            shell: None,
         }
+    }
+
+    /// The same for a new FMU of FMI 3.0.
+    pub fn written_as_fmi3(self, description: &ModelDescription) -> Interface {
+        Interface { shell: Some(description.shell().iter().filter_map(array).collect()), ..self }
     }
 
     /// Of the FMU inside a finished one, unpacked in `root`: its plan tells what a session needs. Nothing is compared.
@@ -130,6 +138,7 @@ impl Interface {
             output_names: Vec::new(),
             discrete_outputs: Vec::new(),
             inner,
+            shell: None,
         }
     }
 
@@ -165,7 +174,9 @@ impl Interface {
     pub fn fresh_references(&self, count: usize) -> Vec<u32> {
         let Variables { real, integer, boolean, string } = &self.variables;
         let tables = [real, integer, boolean, string];
-        let used: BTreeSet<u32> = tables.iter().flat_map(|table| &table.references).copied().collect();
+        let scalars = tables.iter().flat_map(|table| &table.references).copied();
+        let shell = self.shell.iter().flatten().map(|array| array.reference);
+        let used: BTreeSet<u32> = scalars.chain(shell).collect();
         let first = used.last().map_or(0, |last| last.wrapping_add(1));
         // After the largest, or wherever there is room if that is at the very end.
         (first..=u32::MAX).chain(0..first).filter(|reference| !used.contains(reference)).take(count).collect()

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::experiment::{self, End, Experiment, Setting, Value};
 use crate::findings::Declared;
 use crate::near::did_you_mean;
-use crate::options::{Compilation, Limits, Run};
+use crate::options::{Compilation, Fmi, Limits, Run};
 use crate::scratch::Scratch;
 use crate::sources::{self, Compiled};
 use crate::units::Units;
@@ -61,6 +61,8 @@ pub struct Source {
     state_variables: Vec<Option<usize>>,
     /// References of outputs that are not compared.
     pub left_out: Vec<u32>,
+    /// The version of FMI that the new FMU is of.
+    pub written_as: Fmi,
 }
 
 impl Source {
@@ -115,6 +117,7 @@ impl Source {
             scratch,
             state_variables,
             left_out: Vec::new(),
+            written_as: Fmi::Two,
         })
     }
 
@@ -156,7 +159,11 @@ impl Source {
     }
 
     pub fn interface(&self) -> Interface {
-        Interface::new(self.root(), &self.description)
+        let interface = Interface::new(self.root(), &self.description);
+        match self.written_as {
+            Fmi::Two => interface,
+            Fmi::Three => interface.written_as_fmi3(&self.description),
+        }
     }
 
     /// Real outputs: what trajectories are compared by.
