@@ -456,7 +456,7 @@ fn mistakes_are_named() {
     for (code, arguments, words) in [
         (2, vec!["--step", "1", "ms", input, out], "write --step 1ms"),
         (2, vec!["--step", "1", "ms", input], "write --step 1ms"),
-        (2, vec!["--stp", "1ms", input, out], "--step or --stop"),
+        (2, vec!["--stp", "1ms", input, out], "'--step' or '--stop'"),
         (2, vec!["insepct", input], "did you mean fmu-build inspect?"),
         (2, vec!["--budget", "10", input, out], "\"10\" is not a budget without a unit: write 10us"),
         (2, vec!["--memory-limit", "2", input, out], "it must be 32MB or more, such as 2GB"),

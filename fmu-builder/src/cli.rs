@@ -72,9 +72,9 @@ where
     if let Some(error) = mistakes::number_apart_from_its_unit(&words, &mut Cli::command()) {
         return Err(error);
     }
-    let parsed = Cli::try_parse_from(words);
+    let parsed = Cli::try_parse_from(&words);
     let Cli { command, files, mut build, color } =
-        parsed.map_err(|error| mistakes::misspelt_option(error, &mut Cli::command()))?;
+        parsed.map_err(|error| mistakes::misspelt_option(error, &words, &mut Cli::command()))?;
     let colour = color.unwrap_or_default();
     if let Some(command) = command {
         return Ok((Words::Sub(Box::new(command)), colour));

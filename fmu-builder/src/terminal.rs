@@ -122,7 +122,7 @@ mod tests {
     fn lines_are_wrapped_below_their_text() {
         let terminal = Terminal { width: Some(40), is_coloured: false };
         let text = "  method     linearly implicit Euler with 4 of 6 states implicit";
-        let expected = "  method     linearly implicit Euler with\n             4 of 6 states implicit";
+        let expected = "  method     linearly implicit Euler\n             with 4 of 6 states implicit";
         assert_eq!(terminal.lines(text), expected);
         assert_eq!(Terminal { width: None, ..terminal }.lines(text), text);
         let long = "x".repeat(60);

@@ -45,7 +45,12 @@ pub fn misspelt_command(input: &Path, command: &mut Command) -> Option<Error> {
 }
 
 /// `--stp`: all options that it may have been meant for, where clap names the nearest one only.
-pub fn misspelt_option(error: Error, command: &mut Command) -> Error {
+pub fn misspelt_option(error: Error, words: &[OsString], command: &mut Command) -> Error {
+    // Of the other commands clap's own hint is as good.
+    let is_other = |word: &OsString| command.get_subcommands().any(|sub| *word == *sub.get_name());
+    if words.get(1).is_some_and(is_other) {
+        return error;
+    }
     let unknown = match (error.kind(), error.get(ContextKind::InvalidArg)) {
         (ErrorKind::UnknownArgument, Some(ContextValue::String(word))) if word.starts_with("--") => {
             word.clone()
@@ -55,8 +60,8 @@ pub fn misspelt_option(error: Error, command: &mut Command) -> Error {
     let of = |command: &Command| -> Vec<String> {
         command.get_arguments().filter_map(|arg| arg.get_long()).map(|long| format!("--{long}")).collect()
     };
-    let all = of(command).into_iter().chain(command.get_subcommands().flat_map(of));
-    let mut near: Vec<String> = all.filter(|option| likeness(&unknown, option) >= 0.8).collect();
+    let mut near: Vec<String> =
+        of(command).into_iter().filter(|option| likeness(&unknown, option) >= 0.8).collect();
     near.sort_by(|a, b| likeness(&unknown, b).total_cmp(&likeness(&unknown, a)).then(a.cmp(b)));
     near.dedup();
     near.truncate(3);
@@ -64,7 +69,7 @@ pub fn misspelt_option(error: Error, command: &mut Command) -> Error {
         0 | 1 => error,
         _ => command.error(
             ErrorKind::UnknownArgument,
-            format!("unexpected argument '{unknown}'; did you mean {}?", near.join(" or ")),
+            format!("unexpected argument '{unknown}'; did you mean '{}'?", near.join("' or '")),
         ),
     }
 }

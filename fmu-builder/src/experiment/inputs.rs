@@ -543,7 +543,7 @@ mod tests {
         assert_eq!(fault("\n\n"), Fault::Empty);
         assert_eq!(fault("time,u\n"), Fault::NoRows);
         assert_eq!(fault("u,time\n0,1\n"), Fault::NoTime { line: 1, found: "u".into() });
-        assert_eq!(fault("time;u\n0;1\n"), Fault::NoTime { line: 1, found: "time;u".into() });
+        assert_eq!(fault("time|u\n0|1\n"), Fault::NoTime { line: 1, found: "time|u".into() });
         assert_eq!(fault("time,u,\n0,1,2\n"), Fault::NoName { line: 1, column: 3 });
         assert_eq!(fault("time,u,u\n0,1,2\n"), Fault::DuplicateColumn { line: 1, name: "u".into() });
         assert_eq!(fault("time,u\n0,1\n\n1\n"), Fault::Ragged { line: 4, found: 1, expected: 2 });

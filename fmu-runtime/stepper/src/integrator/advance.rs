@@ -222,8 +222,7 @@ impl<M: Model> Integrator<M> {
         let Some(Watch { threshold, outside, .. }) = watch else { return first };
         let mut tried = match first {
             Ok(tried) => {
-                self.live.plan_defect = self.defect(&tried)?;
-                if self.live.plan_defect <= threshold {
+                if self.defect(&tried)? <= threshold {
                     return Ok(tried);
                 }
                 if self.is_watched() && !tried.renewed { self.do_again(h, end)? } else { tried }
@@ -264,7 +263,7 @@ impl<M: Model> Integrator<M> {
     /// The step once more with a Jacobian renewed at its start.
     fn do_again(&mut self, h: f64, end: f64) -> Result<Tried, Fault> {
         let tried = self.attempt(h, end, Renewal::Everything)?;
-        self.live.plan_defect = self.defect(&tried)?;
+        self.defect(&tried)?;
         self.live.renewals += 1;
         Ok(tried)
     }
@@ -346,7 +345,7 @@ impl<M: Model> Integrator<M> {
     pub(super) fn accept(&mut self, tried: &Tried) {
         let time_invariant = self.is_time_invariant();
         self.keep_last_stage(tried);
-        let Integrator { live, work, .. } = self;
+        let Integrator { fixed, live, work, .. } = self;
         std::mem::swap(&mut live.x, &mut work.x_new);
         std::mem::swap(&mut live.d, &mut live.d_before);
         std::mem::swap(&mut live.d, &mut work.d);
@@ -358,6 +357,7 @@ impl<M: Model> Integrator<M> {
             std::mem::swap(&mut live.derivatives, &mut work.f);
         }
         live.time = tried.end;
+        live.sizes.follow(&live.x, &fixed.plan.states.sizes);
         self.carry_error();
         self.live.return_solver();
     }

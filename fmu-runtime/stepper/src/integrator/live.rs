@@ -1,6 +1,7 @@
 //! All that a simulation remembers from step to step: what a saved FMU state consists of, beside the model's own.
 
 use super::point::{Evaluated, Point};
+use super::sizes::Sizes;
 use super::solver::Solver;
 use super::time_slope::LastStage;
 use crate::lu::Balance;
@@ -61,6 +62,8 @@ pub struct Live {
     pub events: u64,
     /// Internal steps that ended with an event put off to the next.
     pub carried_events: u64,
+    /// The sizes that the watch measures by.
+    pub(super) sizes: Sizes,
     /// What steps have missed since A was taken: the sum of the watch's e.
     pub(crate) drift: Vec<f64>,
     /// The error carried on from step to step, where the plan asks for it; otherwise empty.
@@ -103,6 +106,7 @@ impl Live {
             d_before: vector(),
             derivatives: Evaluated::new(vector()),
             drift: vector(),
+            sizes: Sizes::new(&plan.states.sizes),
             carried: vec![0.0; if plan.carries_error() { n } else { 0 }],
             last_stage: LastStage::new(if plan.model.time_invariant { 0 } else { n }),
             z: vec![0.0; plan.events.indicators as usize],
@@ -193,6 +197,7 @@ impl Live {
                 .all(|(one, other)| one.fits(other))
             && self.extrapolation.fits()
             && self.last_stage.sizes() == other.last_stage.sizes()
+            && self.sizes.len() == other.sizes.len()
     }
 }
 

@@ -10,6 +10,7 @@
 //! | `stages` | the parts of an attempt: evaluations, the Jacobian, solutions, their sum |
 //! | `solver` | the matrix A of a step: its entries and its factors |
 //! | `amplification` | whether the plan's matrix holds with the importer's parameters |
+//! | `sizes` | the sizes that the watch measures by |
 //! | `damping` | steps that overshoot are shortened |
 //! | `watch` | what a step misses because of its matrix A |
 //! | `time_slope` | what time alone changes in f, for the watch |
@@ -35,6 +36,7 @@ mod host;
 mod live;
 mod point;
 mod remark;
+mod sizes;
 mod slopes;
 mod solver;
 mod stages;
@@ -167,6 +169,7 @@ impl<M: Model> Integrator<M> {
         self.live.begin(time);
         self.settle(true)?;
         self.live.events = 0; // initialisation is none
+        self.live.sizes.follow(&self.live.x, &self.fixed.plan.states.sizes);
         self.prepare();
         Ok(())
     }

@@ -23,7 +23,7 @@
 //! carried there (`time_slope`).
 //!
 //! Steps add up: an A that is always wrong the same way misses little in each step and much in a second. So e is summed, with its sign, since A was taken; what
-//! is compared with the threshold is the largest element of that sum relative to the states' sizes. At rest nothing is added.
+//! is compared with the threshold is the largest element of that sum relative to the states' sizes, which follow the run (`sizes`). At rest nothing is added.
 //!
 //! Under the policy `watched` a step whose sum exceeds the plan's threshold is done again with a Jacobian renewed at its start, and A is kept from there on. Where
 //! entries were dropped and e is still beyond, that one step is done with the plan's fallback, which has them all.
@@ -36,13 +36,15 @@ use crate::model::{Call, Model};
 use crate::status::Status;
 
 impl<M: Model> Integrator<M> {
-    /// The largest sum of what results missed since A was taken, relative to the states' sizes; infinite where f is no number or the model refuses to be evaluated.
+    /// The largest sum of what results missed since A was taken, relative to the states' sizes in this run; relative to their sizes in the study it is `plan_defect`. Both are
+    /// infinite where f is no number or the model refuses to be evaluated.
     pub(super) fn defect(&mut self, tried: &Tried) -> Result<f64, Fault> {
         let &Tried { h, end, high, .. } = tried;
         let time_invariant = self.is_time_invariant();
         let Integrator { fixed, model, live, work, solvers, counts, .. } = self;
         let (tableau, solver) = (&fixed.tableau, &mut solvers[live.solver]);
         if tried.euler_only {
+            live.plan_defect = f64::MAX;
             return Ok(f64::MAX);
         }
         let last = tableau.stages.len() - 1;
@@ -52,6 +54,7 @@ impl<M: Model> Integrator<M> {
                 let status = model.get_derivatives(work.f.at(Some(live.point_of(tried.states))));
                 if status == Status::Discard {
                     work.f.at(None).fill(f64::NAN);
+                    live.plan_defect = f64::INFINITY;
                     return Ok(f64::INFINITY);
                 }
                 usable(Call::GetDerivatives, status, end)?;
@@ -108,19 +111,22 @@ impl<M: Model> Integrator<M> {
                 *e = share * result + of_defect * *e;
             }
         }
-        let (mut largest, mut sound) = (0.0, true);
+        let (mut largest, mut in_run, mut sound) = (0.0, 0.0, true);
         let sums = fixed.plan.watch.is_some_and(|watch| watch.sums) && !tried.renewed;
         let kept = f64::from(u8::from(sums));
-        let sums = live.drift.iter_mut().zip(&work.e).zip(&fixed.inverse_sizes);
-        for (state, ((sum, e), inverse)) in sums.enumerate() {
+        let inverses = fixed.inverse_sizes.iter().zip(live.sizes.inverse());
+        let sums = live.drift.iter_mut().zip(&work.e).zip(inverses);
+        for (state, ((sum, e), (inverse, inverse_in_run))) in sums.enumerate() {
             *sum = kept * *sum + e;
             let size = sum.abs() * inverse;
             sound &= size < f64::INFINITY; // false for NaN
+            in_run = f64::max(in_run, sum.abs() * inverse_in_run);
             if size > largest {
                 (largest, live.worst_state) = (size, state as u32);
             }
         }
-        Ok(if sound { largest } else { f64::INFINITY })
+        live.plan_defect = if sound { largest } else { f64::INFINITY };
+        Ok(if sound { in_run } else { f64::INFINITY })
     }
 }
 
