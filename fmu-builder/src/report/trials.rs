@@ -60,7 +60,7 @@ pub(super) fn trials(out: &mut String, trials: &[Trial]) {
 
 /// Why another plan was chosen.
 fn why_not(trial: &Trial) -> String {
-    trial.failed.as_deref().map_or(String::new(), escape)
+    trial.lost.as_deref().map_or(String::new(), escape)
 }
 
 /// In words.

@@ -302,7 +302,7 @@ fn no_random_model_exceeds_the_bound() {
                 }
                 let counter = Counter { twin: None, ..Counter::new(&one, 1.0) };
                 let bound = counter.worst(None);
-                let (most, readings) = at_random(&one, 0..15);
+                let (most, readings) = at_random(&one, 0..6);
                 assert!(most <= bound.calls, "{method:?} {policy:?} {case}: {most} of {}", bound.calls);
                 assert!(
                     readings <= bound.indicators,
