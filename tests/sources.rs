@@ -77,7 +77,7 @@ fn twins_of_two_versions_are_equal() {
     let runs = [pair2(folder.path()), pair3(folder.path())].map(|input| {
         let own = TempDir::new().unwrap();
         let output = own.path().join("out.fmu");
-        let summary = build_file(&input, &output, "--evaluation-time 100ns");
+        let summary = build_file(&input, &output, "--evaluation-time 100ns --fmi 2");
         let kinds = summary["warning_kinds"].to_string();
         assert!(kinds.contains("from_sources"), "{kinds}");
         let exported = Exported::unpack(&output, own);
@@ -105,7 +105,7 @@ fn twins_of_two_versions_are_equal() {
 fn check_rod(options: &str, n: u32) {
     let folder = TempDir::new().unwrap();
     let output = folder.path().join("out.fmu");
-    build_file(&rod(folder.path(), ROD_XML), &output, options);
+    build_file(&rod(folder.path(), ROD_XML), &output, &format!("{options} --fmi 2"));
     let exported = Exported::unpack(&output, folder);
     let mut fmu = exported.start(0.0, &[]);
     fmu.steps(0.0, 0.01, 50);
@@ -139,7 +139,7 @@ fn arrays_clocks_and_structural_sizes() {
 fn one_element_of_an_array_is_set_alone() {
     let folder = TempDir::new().unwrap();
     let output = folder.path().join("out.fmu");
-    build_file(&rod(folder.path(), ROD_XML), &output, "--explore none");
+    build_file(&rod(folder.path(), ROD_XML), &output, "--explore none --fmi 2");
     let exported = Exported::unpack(&output, folder);
     let mut fmu = exported.start(0.0, &[]);
     fmu.set_real("u[2]", 1.0);

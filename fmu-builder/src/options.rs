@@ -54,8 +54,8 @@ pub struct Options {
     pub run: Run,
     pub limits: Limits,
     pub compilation: Compilation,
-    /// The version of FMI that the new FMU is of.
-    pub fmi: Fmi,
+    /// The version of FMI that the new FMU is of. None: that of the model.
+    pub fmi: Option<Fmi>,
 
     /// Where to write what was decided, and why, as a page.
     pub report: Option<PathBuf>,
@@ -92,7 +92,7 @@ impl Options {
             run: Run::default(),
             limits: Limits::default(),
             compilation: Compilation::default(),
-            fmi: Fmi::default(),
+            fmi: None,
             report: None,
             strict: false,
             force: false,
@@ -146,9 +146,8 @@ impl Default for Limits {
 }
 
 /// A version of FMI.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fmi {
-    #[default]
     Two,
     Three,
 }

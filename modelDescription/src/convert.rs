@@ -56,6 +56,8 @@ pub enum DiagnosticKind {
     Real,
     Integer,
     String,
+    /// The time of the simulation, for a new FMU of FMI 3.0 whose model has no such variable.
+    Time,
 }
 
 impl ModelDescription {
@@ -163,8 +165,8 @@ impl ModelDescription {
             let value = match (diagnostic.kind, &diagnostic.unit) {
                 (DiagnosticKind::String, _) => Element::new("String", &[]),
                 (DiagnosticKind::Integer, _) => Element::new("Integer", &[]),
-                (DiagnosticKind::Real, None) => Element::new("Real", &[]),
-                (DiagnosticKind::Real, Some(unit)) => {
+                (DiagnosticKind::Real | DiagnosticKind::Time, None) => Element::new("Real", &[]),
+                (DiagnosticKind::Real | DiagnosticKind::Time, Some(unit)) => {
                     ensure_unit(root, unit);
                     Element::new("Real", &[("unit", unit)])
                 }

@@ -97,7 +97,7 @@ pub struct BuildArgs {
     /// Write what was decided, and why, as a page
     #[arg(long, value_name = "FILE.html", help_heading = "The result")]
     pub report: Option<PathBuf>,
-    /// The version of FMI that the new FMU is of: 2, 3 [default: 2]
+    /// The version of FMI that the new FMU is of: 2, 3 [default: the model's]
     #[arg(long, value_name = "VERSION", value_parser = one_of(&Fmi::NAMES), hide_possible_values = true, help_heading = "The result")]
     pub fmi: Option<Fmi>,
     /// Print the summary as JSON
@@ -147,7 +147,7 @@ impl BuildArgs {
             run: self.run.run()?,
             limits: self.run.limits()?,
             compilation: self.sources.compilation(),
-            fmi: self.fmi.unwrap_or_default(),
+            fmi: self.fmi,
             report: self.report.clone(),
             strict: self.strict,
             force: self.force,

@@ -44,7 +44,8 @@ pub fn build(options: &Options) -> Result<Summary, Error> {
     let fmu = outputs.claim("the new FMU", &options.output)?;
     let page = options.report.as_deref().map(|path| outputs.claim("the report", path)).transpose()?;
     let mut source = Source::open(&options.input, &options.run, &options.compilation, &options.limits)?;
-    source.written_as = options.fmi;
+    let own = if source.description.fmi3.is_some() { Fmi::Three } else { Fmi::Two };
+    source.written_as = options.fmi.unwrap_or(own);
     let experiments = source.experiments(&options.run)?;
     let ignored = experiments.iter().find_map(|experiment| source.ignored_columns(experiment));
     if let (true, Some(ignored)) = (options.strict, &ignored) {

@@ -122,11 +122,15 @@ const DIAGNOSTICS: [Row; 16] = [
     ),
 ];
 
+/// The variable of time that FMI 3.0 asks for, where the model has none.
+const TIME: Row = (Quantity::Time, "time", DiagnosticKind::Time, None, "Simulation time");
+
 /// All of them, with value references that no variable of the FMU has.
 pub fn reserve(interface: &Interface) -> Vec<Diagnostic> {
-    let references = interface.fresh_references(DIAGNOSTICS.len());
-    let rows = DIAGNOSTICS.iter().zip(references);
-    rows.map(|(&(quantity, ..), reference)| Diagnostic { quantity, reference }).collect()
+    let time = interface.shell.is_some() && !interface.has_time;
+    let rows = DIAGNOSTICS.iter().chain(time.then_some(&TIME));
+    let references = interface.fresh_references(DIAGNOSTICS.len() + usize::from(time));
+    rows.zip(references).map(|(&(quantity, ..), reference)| Diagnostic { quantity, reference }).collect()
 }
 
 /// The same as variables of an FMU of FMI 3.0.
@@ -135,7 +139,7 @@ pub fn arrays(diagnostics: &[Diagnostic]) -> Vec<Array> {
     let array = |it: model_description::Diagnostic| Array {
         reference: it.value_reference,
         kind: match it.kind {
-            DiagnosticKind::Real => Type::Float64,
+            DiagnosticKind::Real | DiagnosticKind::Time => Type::Float64,
             DiagnosticKind::Integer => Type::Int32,
             DiagnosticKind::String => Type::String,
         },
@@ -155,7 +159,8 @@ pub fn renamed(description: &ModelDescription) -> Vec<(String, String)> {
 /// For modelDescription.xml and for people.
 pub fn describe(diagnostics: &[Diagnostic]) -> Vec<model_description::Diagnostic> {
     let described = diagnostics.iter().filter_map(|&Diagnostic { quantity, reference }| {
-        let &(_, name, kind, unit, description) = DIAGNOSTICS.iter().find(|row| row.0 == quantity)?;
+        let &(_, name, kind, unit, description) =
+            DIAGNOSTICS.iter().chain([&TIME]).find(|row| row.0 == quantity)?;
         Some(model_description::Diagnostic {
             name: name.into(),
             value_reference: reference,

@@ -54,6 +54,8 @@ pub struct Interface {
     pub inner: Option<Inner>,
     /// The variables of the new FMU, where it is written as one of FMI 3.0.
     pub shell: Option<Vec<Array>>,
+    /// The model has a variable for time.
+    pub has_time: bool,
 }
 
 impl Interface {
@@ -101,6 +103,7 @@ impl Interface {
                 .collect(),
             inner: description.fmi3.as_ref().map(inner),
             shell: None,
+            has_time: variables.iter().any(|variable| variable.causality == Causality::Independent),
         }
     }
 
@@ -139,6 +142,7 @@ impl Interface {
             discrete_outputs: Vec::new(),
             inner,
             shell: None,
+            has_time: true,
         }
     }
 

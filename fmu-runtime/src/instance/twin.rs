@@ -38,7 +38,7 @@ impl<C: Component> Twin<C> {
             model.make_room(plan.states.names.len(), plan.events.indicators as usize);
         }
         let step = Step { h: 2.0 * plan.step.h, substeps: plan.step.substeps / 2, ..plan.step.clone() };
-        let plan = Plan { step, accuracy: None, diagnostics: Vec::new(), ..plan.clone() };
+        let plan = Plan { step, accuracy: None, diagnostics: Vec::new(), shell: None, ..plan.clone() };
         Ok(Twin { integrator: Integrator::new(plan, model)?, on: true, news: None })
     }
 

@@ -69,6 +69,7 @@ impl<C: Component> Instance<C> {
             Quantity::StepsWatchSpoke => count(live.outside_plan),
             Quantity::JacobianRenewals => count(live.renewals),
             Quantity::DampedSteps => count(live.damped),
+            Quantity::Time => Own::Real(live.time),
             Quantity::ErrorEstimate => Own::Real(self.integrator.error_estimate()),
             Quantity::PlanDefect => Own::Real(live.plan_defect),
             Quantity::Error => self.estimated(|estimate| estimate.measure.error()),

@@ -458,4 +458,6 @@ pub enum Quantity {
     JacobianRenewals,
     /// Integer: internal steps that overshot and were shortened.
     DampedSteps,
+    /// Real: the time of the simulation. FMI 3.0 asks for such a variable; a model of FMI 2.0 need not have one.
+    Time,
 }

@@ -361,7 +361,7 @@ fn experiment(old: &Element, request: &CoSimulation) -> Element {
 
 fn diagnostic_3(diagnostic: &Diagnostic, name: &str) -> Element {
     let kind = match diagnostic.kind {
-        DiagnosticKind::Real => Type::Float64,
+        DiagnosticKind::Real | DiagnosticKind::Time => Type::Float64,
         DiagnosticKind::Integer => Type::Int32,
         DiagnosticKind::String => Type::String,
     };
@@ -371,11 +371,13 @@ fn diagnostic_3(diagnostic: &Diagnostic, name: &str) -> Element {
             ("name", name),
             ("valueReference", &diagnostic.value_reference.to_string()),
             ("description", &diagnostic.description),
-            ("causality", "local"),
-            ("variability", "discrete"),
-            ("initial", "calculated"),
         ],
     );
+    let roles: &[(&str, &str)] = match diagnostic.kind {
+        DiagnosticKind::Time => &[("causality", "independent"), ("variability", "continuous")],
+        _ => &[("causality", "local"), ("variability", "discrete"), ("initial", "calculated")],
+    };
+    roles.iter().for_each(|(name, value)| element.set(name, value));
     if let Some(unit) = diagnostic.unit.as_ref().filter(|_| kind == Type::Float64) {
         element.set("unit", unit);
     }
