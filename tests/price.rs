@@ -14,14 +14,14 @@ fn warnings(summary: &Value) -> Vec<String> {
     summary["warnings"].as_array().unwrap().iter().map(|it| it.as_str().unwrap().to_string()).collect()
 }
 
-/// Exit code and what was said.
-fn refused(model: &str, options: &str) -> String {
+/// What was said with this exit code.
+fn refused(code: i32, model: &str, options: &str) -> String {
     let folder = TempDir::new().unwrap();
     let input = example(model, folder.path());
     let output = folder.path().join("out.fmu");
     let files = [input.to_str().unwrap().to_string(), output.to_str().unwrap().to_string()];
     let run = fmu_build(files.into_iter().chain(options.split_whitespace().map(String::from)));
-    assert_eq!(run.status.code(), Some(1), "{model} {options}");
+    assert_eq!(run.status.code(), Some(code), "{model} {options}");
     assert!(!output.exists());
     String::from_utf8(run.stderr).unwrap()
 }
@@ -78,7 +78,7 @@ fn a_budget_is_held_exactly() {
     let less = summary("van-der-pol", &options(longest - 0.001));
     assert!(1e-3 * number(&less, "longest_step_ns") < longest - 0.001, "{less}");
     assert!(less["partition"] != kept["partition"], "{less}");
-    let said = refused("van-der-pol", "--method lie --mode implicit --jacobian watched --budget 2f");
+    let said = refused(1, "van-der-pol", "--method lie --mode implicit --jacobian watched --budget 2f");
     assert!(
         said.contains("no stable plan fits the budget") && said.contains("allow that with --budget"),
         "{said}"
@@ -108,7 +108,7 @@ fn what_is_not_in_time_is_said_first() {
     assert!(share > 1.0, "{found}");
     assert!(first.starts_with("longest step ") && first.contains("not a real-time FMU at 1 ms"), "{first}");
     assert!(first.contains(&format!("{:.0} % of the step", 100.0 * share)), "{first}");
-    assert!(refused("arm", &format!("{options} --strict")).contains("not a real-time FMU at 1 ms"));
+    assert!(refused(1, "arm", &format!("{options} --strict")).contains("not a real-time FMU at 1 ms"));
     let certificate =
         std::fs::read_to_string(build("arm", options).root.join("resources/certificate.json")).unwrap();
     for word in ["real-time FMU", "longest_step_ns", "evaluation_time"] {
@@ -130,11 +130,13 @@ fn what_leaves_no_room_for_an_evaluation_is_refused() {
             ["the budget of 1 µs (0.1 % of the step)", "--step of 10 ms"],
         ),
         ("--budget 0.5f", ["the budget of 0.5 evaluations", "takes 1 at least"]),
-        ("--budget 0", ["is not a budget", "positive"]),
     ] {
-        let said = refused("dc-drive", options);
+        let said = refused(1, "dc-drive", options);
         assert!(parts.iter().all(|part| said.contains(part)), "{options}: {said}");
     }
+    // No budget at all: a usage error.
+    let said = refused(2, "dc-drive", "--budget 0");
+    assert!(said.contains("is not a budget") && said.contains("positive"), "{said}");
     // A step that nobody asked for refuses nothing: every other tool runs such an FMU.
     let found = summary("dc-drive", "--evaluation-time 2ms");
     assert!(warnings(&found)[0].contains("not a real-time FMU at 1 ms"), "{:?}", warnings(&found));

@@ -11,7 +11,7 @@
 //!     worker::serve_if_asked();
 //!     let folder = tempfile::tempdir()?;
 //!     let (model, realtime) = (folder.path().join("drive.fmu"), folder.path().join("realtime.fmu"));
-//!     example(Some("dc-drive"), Some(&model), LIBRARIES)?;
+//!     example(Some("dc-drive"), Some(&model), None, LIBRARIES)?;
 //!
 //!     let options = Options { step: Some(1e-3), ..Options::new(&model, &realtime, LIBRARIES) };
 //!     let summary = build(&options)?;

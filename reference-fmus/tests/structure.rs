@@ -200,7 +200,7 @@ fn descriptions_and_library_agree() {
 
 #[test]
 fn names_are_found_and_sizes_checked() {
-    assert_eq!(names().len(), 26);
+    assert_eq!(names().len(), 27);
     assert!(names().iter().all(|name| !hidden_names().contains(name)));
     assert!(find("heat-rod:10000").is_ok());
     for (name, message) in [

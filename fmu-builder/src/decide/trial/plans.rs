@@ -84,11 +84,16 @@ impl Judge<'_> {
         }
     }
 
-    /// The same mask and method with two other policies missed by the same error: there the Jacobian's age does not matter.
+    /// The same mask and method missed by the same error with an old Jacobian and with one that is renewed in every step, in
+    /// part or whole: there its age does not matter. A frozen one and a watched one that nothing renewed are the same.
     fn is_known_to_miss(&self, proposal: &Proposal) -> bool {
         let same = |one: &&Tried| {
             one.plan.step.method == proposal.plan.step.method && one.candidate.mask == proposal.candidate.mask
         };
+        let renewed = |one: &Tried| !matches!(one.plan.jacobian.policy, Policy::Frozen | Policy::Watched);
+        if !self.tried.iter().filter(same).any(renewed) {
+            return false;
+        }
         let errors = self.tried.iter().filter(same).filter_map(|one| one.outcome.as_ref());
         let errors: Vec<f64> = errors.map(Outcome::worst).filter(|error| error.is_finite()).collect();
         let most = errors.iter().copied().fold(0.0, f64::max);
