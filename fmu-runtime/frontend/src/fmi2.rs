@@ -4,7 +4,7 @@
 //! no other call on it is running, and an array has as many elements as its count says.
 //!
 //! Every entry does three things: make slices of the pointers, guard against panics, call a method of
-//! [`Instance`]. No panic crosses into C, and a null pointer where there must be something is `fmi2Error`.
+//! `Instance`. No panic crosses into C, and a null pointer where there must be something is `fmi2Error`.
 #![allow(unsafe_code, non_snake_case)]
 
 mod states;
