@@ -99,6 +99,12 @@ def test_valid(build, model):
         assert np.all(np.isfinite(result[name].astype(float))) or model == "all-types", name
 
 
+def orifice(time):
+    """p' = -1000 √p from p(0) = 1, as its file says; CVode does not get past p = 0, where the slope has no bound."""
+    flow = np.maximum(0.0, 1.0 - 500.0 * time)
+    return {"time": time, "p": flow**2, "flow": flow}
+
+
 @pytest.mark.parametrize("model", REFERENCE_MODELS + DATA_MODELS)
 def test_the_certificate_is_true(build, model):
     """With every choice left to the builder: the error that it certifies is the one that FMPy finds against its own simulation of the
@@ -113,8 +119,9 @@ def test_the_certificate_is_true(build, model):
     outputs = [error["name"] for error in said["errors"]]
     result = simulate(exported, h, stop, outputs, start=start)
     every = max(1, math.ceil(round((stop - start) / h) / 25_000))  # a jump that comes late is a short matter
-    reference = peer(original, every * h, stop, outputs, start_time=start)
     t = result["time"][::every]
+    exact = model == "orifice"
+    reference = orifice(t) if exact else peer(original, every * h, stop, outputs, start_time=start)
     for error in said["errors"]:
         name = error["name"]
         before, expected, after = (np.interp(t + late, reference["time"], reference[name]) for late in [-h, 0.0, h])
